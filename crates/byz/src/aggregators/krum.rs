@@ -1,0 +1,134 @@
+//! Krum: the message whose nearest neighbours are nearest.
+//!
+//!   score(i) = Σ_{j ∈ the k nearest others} ‖xᵢ − xⱼ‖^p,   k = n − f − 2, p = 2;   output the lowest score.
+//!
+//! Defined while k ≥ 1; guaranteed for n ≥ 2f + 3. With n ≤ 2f + 2 the f Byzantine messages can be identical and
+//! win. Ties go to the lowest worker. `neighbors` = n−f−1 is ByzFL's choice; `power` = 4 the released code's
+//! of Byz-NSGDM (squares of squared distances).
+//! Reference: Blanchard, El Mhamdi, Guerraoui, Stainer: "Machine learning with adversaries", NeurIPS 2017.
+
+use super::Aggregator;
+use crate::{
+    defense::Round,
+    error::Result,
+    geometry::{Geometry, lowest},
+    plan::{Decision, Note},
+    registry::{Arguments, Entry, Kind, Parameter, Properties},
+};
+
+/// How Krum scores a message; shared with its descendants.
+#[derive(Clone, Copy)]
+pub(super) struct Scoring {
+    neighbors: Neighbors,
+    power: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Neighbors {
+    /// n − f − `less`.
+    FewerBy(usize),
+    Fixed(usize),
+}
+
+pub(super) const NEIGHBORS: Parameter = Parameter {
+    name: "neighbors",
+    default: "n-f-2",
+    summary: "nearest others that count: n-f-2, n-f-1 or a number",
+    kind: Kind::CountOr { least: 1, words: &["n-f-2", "n-f-1"] },
+};
+pub(super) const POWER: Parameter = Parameter {
+    name: "power",
+    default: "2",
+    summary: "power of the distance in the score",
+    kind: Kind::Choice(&["1", "2", "4"]),
+};
+
+impl Scoring {
+    pub(super) const DEFAULT: Scoring = Scoring { neighbors: Neighbors::FewerBy(2), power: 2 };
+
+    pub(super) fn new(arguments: &Arguments) -> Scoring {
+        let neighbors = match arguments.choice("neighbors") {
+            None | Some("n-f-2") => Neighbors::FewerBy(2),
+            Some("n-f-1") => Neighbors::FewerBy(1),
+            Some(_) => Neighbors::Fixed(arguments.count("neighbors").unwrap_or(1)),
+        };
+        Scoring { neighbors, power: arguments.count("power").unwrap_or(2) as u32 }
+    }
+
+    /// Neighbours that count among `messages`; zero if none would.
+    pub(super) fn neighbors(&self, messages: usize, tolerance: usize) -> usize {
+        match self.neighbors {
+            Neighbors::FewerBy(less) => messages.saturating_sub(tolerance + less),
+            Neighbors::Fixed(count) => count,
+        }
+    }
+
+    /// Whether the score means something: at least one other counts, and there are that many.
+    pub(super) fn defined(&self, messages: usize, tolerance: usize) -> bool {
+        (1..messages).contains(&self.neighbors(messages, tolerance))
+    }
+
+    /// The score of each of `members` among themselves with `neighbors` nearest others.
+    pub(super) fn scores(&self, geometry: &Geometry<'_>, members: &[usize], neighbors: usize) -> Vec<f64> {
+        let unit = self.unit(geometry);
+        let score = |&i: &usize| {
+            let others = members.iter().filter(|&&j| j != i);
+            let mut costs: Vec<f64> = others.map(|&j| self.cost(geometry.squared(i, j), unit)).collect();
+            costs.sort_unstable_by(f64::total_cmp);
+            costs.iter().take(neighbors).sum()
+        };
+        members.iter().map(score).collect()
+    }
+
+    fn cost(&self, squared: f64, unit: f64) -> f64 {
+        match self.power {
+            1 => squared.sqrt(),
+            4 => (squared / unit) * (squared / unit),
+            _ => squared,
+        }
+    }
+
+    /// Fourth powers are taken relative to a typical squared distance, so that they neither overflow nor vanish.
+    fn unit(&self, geometry: &Geometry<'_>) -> f64 {
+        if self.power != 4 {
+            return 1.0;
+        }
+        let n = geometry.messages();
+        let mut all: Vec<f64> =
+            (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| geometry.squared(i, j)).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        all.iter().copied().skip(all.len() / 2).find(|value| *value > 0.0).unwrap_or(1.0)
+    }
+}
+
+struct Krum(Scoring);
+
+pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
+    name: "krum",
+    aliases: &[],
+    summary: "the message with the smallest sum of squared distances to its nearest others",
+    parameters: &[NEIGHBORS, POWER],
+    requirement: "n ≥ 2f+3",
+    reference: "Blanchard et al., Machine learning with adversaries, NeurIPS 2017",
+    properties: Properties::ALL,
+    build: |arguments| Ok(Box::new(Krum(Scoring::new(arguments)))),
+};
+
+impl Aggregator for Krum {
+    fn defined(&self, messages: usize, tolerance: usize) -> bool {
+        self.0.defined(messages, tolerance)
+    }
+
+    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
+        messages >= 2 * tolerance + 3 && self.defined(messages, tolerance)
+    }
+
+    fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
+        let n = geometry.messages();
+        let everyone: Vec<usize> = (0..n).collect();
+        let scores = self.0.scores(geometry, &everyone, self.0.neighbors(n, round.tolerance));
+        let selected = lowest(&scores);
+        let decision = Decision::mean_of(&[selected], geometry.points());
+        Ok(decision.note("selected", Note::Rows(vec![selected])).note("scores", Note::Numbers(scores)))
+    }
+}

@@ -1,0 +1,46 @@
+//! The coordinate-wise median; the midpoint of the two middle values when n is even.
+//!
+//! Needs n ≥ 2f + 1. Robustness constants, linear definition: (n−f)/(n+1−2f) for odd n, (n−f)/(n+2−2f) for even n,
+//! in any dimension. Costs one pass.
+//! Reference: Yin, Chen, Kannan, Bartlett: "Byzantine-robust distributed learning", ICML 2018.
+
+use super::Aggregator;
+use crate::{
+    defense::{Requirements, Round},
+    error::Result,
+    geometry::Geometry,
+    kernels::coordinate::CoordinateRule,
+    plan::Decision,
+    registry::{Entry, Properties},
+};
+
+struct Median;
+
+pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
+    name: "median",
+    aliases: &["cm", "cwmed", "coordinate_wise_median"],
+    summary: "the median of every coordinate",
+    parameters: &[],
+    requirement: "n ≥ 2f+1",
+    reference: "Yin et al., Byzantine-robust distributed learning, ICML 2018",
+    properties: Properties::ALL,
+    build: |_| Ok(Box::new(Median)),
+};
+
+impl Aggregator for Median {
+    fn requirements(&self) -> Requirements {
+        Requirements::NONE
+    }
+
+    fn defined(&self, messages: usize, tolerance: usize) -> bool {
+        messages > 2 * tolerance
+    }
+
+    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
+        messages > 2 * tolerance
+    }
+
+    fn plan(&self, _geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {
+        Ok(Decision::coordinate_wise(CoordinateRule::Median))
+    }
+}

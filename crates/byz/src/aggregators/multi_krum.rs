@@ -1,0 +1,74 @@
+//! Multi-Krum: the mean of the m messages with the lowest Krum scores.
+//!
+//! Scores are computed once. Default m = n − f − 2 (AggregaThor); ByzFL uses n − f. Guaranteed for n ≥ 2f + 3 and
+//! 1 ≤ m ≤ n − f − 2. Ties go to the lowest worker.
+//! Reference: Blanchard, El Mhamdi, Guerraoui, Stainer: "Machine learning with adversaries", NeurIPS 2017.
+
+use super::{
+    Aggregator,
+    krum::{NEIGHBORS, POWER, Scoring},
+};
+use crate::{
+    defense::Round,
+    error::Result,
+    geometry::{Geometry, ascending},
+    plan::{Decision, Note},
+    registry::{Entry, Kind, Parameter, Properties},
+};
+
+struct MultiKrum {
+    scoring: Scoring,
+    select: Option<usize>,
+}
+
+pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
+    name: "multi_krum",
+    aliases: &["multikrum", "mkrum"],
+    summary: "the mean of the m messages with the lowest Krum scores",
+    parameters: &[
+        Parameter {
+            name: "select",
+            default: "n-f-2",
+            summary: "messages averaged, m",
+            kind: Kind::Count { least: 1 },
+        },
+        NEIGHBORS,
+        POWER,
+    ],
+    requirement: "n ≥ 2f+3",
+    reference: "Blanchard et al., Machine learning with adversaries, NeurIPS 2017",
+    properties: Properties::ALL,
+    build: |arguments| {
+        Ok(Box::new(MultiKrum { scoring: Scoring::new(arguments), select: arguments.count("select") }))
+    },
+};
+
+impl MultiKrum {
+    fn select(&self, messages: usize, tolerance: usize) -> usize {
+        self.select.unwrap_or(messages.saturating_sub(tolerance + 2))
+    }
+}
+
+impl Aggregator for MultiKrum {
+    fn defined(&self, messages: usize, tolerance: usize) -> bool {
+        let select = self.select(messages, tolerance);
+        self.scoring.defined(messages, tolerance) && (1..=messages).contains(&select)
+    }
+
+    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
+        let enough = messages >= 2 * tolerance + 3;
+        enough
+            && self.defined(messages, tolerance)
+            && self.select(messages, tolerance) + tolerance + 2 <= messages
+    }
+
+    fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
+        let n = geometry.messages();
+        let everyone: Vec<usize> = (0..n).collect();
+        let scores = self.scoring.scores(geometry, &everyone, self.scoring.neighbors(n, round.tolerance));
+        let mut selected = ascending(&scores);
+        selected.truncate(self.select(n, round.tolerance));
+        let decision = Decision::mean_of(&selected, geometry.points());
+        Ok(decision.note("selected", Note::Rows(selected)).note("scores", Note::Numbers(scores)))
+    }
+}

@@ -1,0 +1,421 @@
+//! The whole of it: admit → measure → plan → execute, with a verdict on every worker.
+
+use crate::{
+    aggregators::{self, Aggregator},
+    engine::Engine,
+    error::{Error, Refusal, Result},
+    execute::{effective_weights, execute},
+    expression,
+    geometry::{Geometry, Reference},
+    kernels::Scalar,
+    matrix::Matrix,
+    measure::{Points, ReferencePoint, distances_to, first_inadmissible},
+    messages::{Message, Messages, Row, Rows},
+    plan::{Note, Plan},
+    pre_aggregators::{self, PreAggregator},
+    registry,
+    verdict::{Reason, Verdict},
+};
+use std::sync::atomic::Ordering;
+
+/// What a step of the pipeline must have measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Requirements {
+    /// Distances between the messages.
+    pub distances: bool,
+    /// And to the origin.
+    pub origin: bool,
+    /// And to the centre.
+    pub center: bool,
+}
+
+impl Requirements {
+    /// Nothing.
+    pub const NONE: Requirements = Requirements { distances: false, origin: false, center: false };
+    /// Distances between the messages.
+    pub const DISTANCES: Requirements = Requirements { distances: true, ..Requirements::NONE };
+
+    fn or(self, other: Requirements) -> Requirements {
+        Requirements {
+            distances: self.distances || other.distances,
+            origin: self.origin || other.origin,
+            center: self.center || other.center,
+        }
+    }
+}
+
+/// What a rule knows of the round besides the geometry.
+pub struct Round<'a> {
+    /// Byzantine workers assumed among the messages that remain.
+    pub tolerance: usize,
+    /// The round's number; seeds depend on it.
+    pub number: u64,
+    /// The worker of each row; none when rows no longer belong to workers.
+    pub workers: Option<&'a [usize]>,
+}
+
+/// How one aggregation is run.
+#[derive(Clone, Copy)]
+pub struct Options<'a, T> {
+    /// Threads and kernels.
+    pub engine: Engine<'a>,
+    /// The round's number; seeds depend on it.
+    pub round: u64,
+    /// The centre of centred clipping; without it, the origin.
+    pub center: Option<&'a [T]>,
+    /// Also measure each worker's distance to the aggregate and its share of coordinate-wise rules.
+    pub explain: bool,
+}
+
+impl<T> Default for Options<'_, T> {
+    fn default() -> Self {
+        Options { engine: Engine::default(), round: 0, center: None, explain: false }
+    }
+}
+
+/// The result of a round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregate<T> {
+    /// The aggregate.
+    pub vector: Vec<T>,
+    /// What became of each worker's message.
+    pub verdicts: Vec<Verdict>,
+    /// Each worker's effective weight, zero for messages not used. For coordinate-wise rules it takes
+    /// [`Options::explain`]: the mean weight over (a sample of) the coordinates.
+    pub weights: Option<Vec<f64>>,
+    /// Each used worker's distance to the aggregate, when explained.
+    pub distances: Option<Vec<Option<f64>>>,
+    /// What the rule tells about its decision.
+    pub notes: Vec<(&'static str, Note)>,
+    /// Promises that do not hold for these counts.
+    pub warnings: Vec<String>,
+    /// Messages that took part.
+    pub messages: usize,
+    /// Byzantine workers assumed among them.
+    pub tolerance: usize,
+    /// Passes over the data beyond the planned ones, taken where distances alone would have cancelled.
+    pub extra_passes: usize,
+}
+
+/// A pipeline of pre-aggregators and a rule, with the number of Byzantine workers it assumes.
+pub struct Defense {
+    steps: Vec<(&'static str, &'static str, Box<dyn PreAggregator>)>,
+    rule: (&'static str, &'static str, Box<dyn Aggregator>),
+    /// Byzantine workers assumed among all workers.
+    pub tolerance: usize,
+    /// Refuse where robustness is not promised, instead of warning.
+    pub strict: bool,
+}
+
+impl Defense {
+    /// Reads a pipeline such as `nnm+geometric_median` or `bucketing(size=2)+krum`.
+    ///
+    /// ```
+    /// let defense = byz::Defense::new("nnm+krum", 1)?;
+    /// let rows = [vec![1.0, 2.0], vec![1.1, 2.1], vec![0.9, 1.9], vec![1.0, 2.1], vec![9e9, f64::NAN]];
+    /// let result = defense.aggregate(&byz::Messages::from_rows(&rows), &byz::Options::default())?;
+    /// assert!((result.vector[0] - 1.0).abs() < 0.2);
+    /// assert_eq!(result.verdicts[4].name(), "invalid");
+    /// # Ok::<(), byz::Error>(())
+    /// ```
+    pub fn new(expression: &str, tolerance: usize) -> Result<Defense> {
+        let mut calls = expression::parse(expression)?;
+        let last = calls.pop().expect("a parsed pipeline is not empty");
+        let entry = registry::find("aggregator", aggregators::TABLE, &last.name).map_err(|error| {
+            let misplaced = registry::find("pre-aggregator", pre_aggregators::TABLE, &last.name);
+            match misplaced {
+                Ok(entry) => Error::Usage(format!(
+                    "{} is a pre-aggregator; a rule must follow it, as in {}+geometric_median",
+                    entry.name, last.name
+                )),
+                Err(_) => error,
+            }
+        })?;
+        let rule = (entry.name, entry.requirement, registry::build(entry, &last)?);
+        let step = |call: &expression::Call| {
+            let entry = registry::find("pre-aggregator", pre_aggregators::TABLE, &call.name).map_err(
+                |error| match registry::find("aggregator", aggregators::TABLE, &call.name) {
+                    Ok(entry) => Error::Usage(format!(
+                        "{} is a rule; only pre-aggregators may stand before '+', and the rule comes last",
+                        entry.name
+                    )),
+                    Err(_) => error,
+                },
+            )?;
+            Ok((entry.name, entry.requirement, registry::build(entry, call)?))
+        };
+        let steps = calls.iter().map(step).collect::<Result<_>>()?;
+        Ok(Defense { steps, rule, tolerance, strict: false })
+    }
+
+    /// Refuses where robustness is not promised.
+    pub fn strict(mut self, strict: bool) -> Defense {
+        self.strict = strict;
+        self
+    }
+
+    /// Aggregates one round.
+    pub fn aggregate<T: Scalar>(
+        &self,
+        messages: &Messages<'_, T>,
+        options: &Options<'_, T>,
+    ) -> Result<Aggregate<T>> {
+        let (mut verdicts, dimension) = admit(messages);
+        self.run(messages, dimension, options, &mut verdicts).map_err(|error| match error {
+            Error::Refused { reason, .. } => Error::Refused { reason, verdicts },
+            other => other,
+        })
+    }
+
+    fn run<T: Scalar>(
+        &self,
+        messages: &Messages<'_, T>,
+        dimension: Option<usize>,
+        options: &Options<'_, T>,
+        verdicts: &mut [Verdict],
+    ) -> Result<Aggregate<T>> {
+        let dimension = dimension.ok_or_else(|| Error::refused(Refusal::NoMajority))?;
+        if let Some(center) = options.center.filter(|center| center.len() != dimension) {
+            let found = center.len();
+            return Err(Error::Usage(format!("the centre has length {found}, the messages {dimension}")));
+        }
+        loop {
+            let (workers, rows) = valid(messages, verdicts, dimension);
+            let tolerance = self.remaining_tolerance(verdicts)?;
+            let warnings = self.check_counts(workers.len(), tolerance)?;
+            // None: a pass met an inadmissible value. Find whose it was and start again without them.
+            if let Some(mut result) = self.attempt(&rows, &workers, tolerance, options)? {
+                result.warnings = warnings;
+                result.spread_over(&workers, verdicts);
+                return Ok(result);
+            }
+            for (&worker, bad) in workers.iter().zip(first_inadmissible(&rows, options.engine)) {
+                if let Some((coordinate, value)) = bad {
+                    verdicts[worker] = Verdict::Invalid(match value.is_finite() {
+                        true => Reason::OutOfRange { coordinate, value },
+                        false => Reason::NonFinite { coordinate, value },
+                    });
+                }
+            }
+        }
+    }
+
+    /// The three stages on rows that are believed valid; none if a pass finds otherwise.
+    fn attempt<T: Scalar>(
+        &self,
+        rows: &Rows<'_, T>,
+        workers: &[usize],
+        tolerance: usize,
+        options: &Options<'_, T>,
+    ) -> Result<Option<Aggregate<T>>> {
+        let (references, vectors) = self.references(options.center);
+        let points = Points::new(rows, vectors, options.engine);
+        let Some(measured) = self.measure(&points, references) else { return Ok(None) };
+        let (plan, notes) = self.plan(&measured, &points, workers, tolerance, options.round)?;
+        let Some(vector) = execute(&points, &plan) else { return Ok(None) };
+        let combined = matches!(plan, Plan::Combine(_));
+        let weights = (combined || options.explain).then(|| effective_weights(&points, &plan));
+        let distances = options.explain.then(|| distances_to(rows, &vector, options.engine));
+        Ok(Some(Aggregate {
+            vector,
+            verdicts: Vec::new(),
+            weights,
+            distances: distances.map(|distances| distances.into_iter().map(Some).collect()),
+            notes,
+            warnings: Vec::new(),
+            messages: rows.count(),
+            tolerance,
+            extra_passes: points.extra_passes.load(Ordering::Relaxed),
+        }))
+    }
+
+    /// Measure: the geometry of the points, or none if a row holds an inadmissible value.
+    pub fn measure<'p, T: Scalar>(
+        &self,
+        points: &'p Points<'_, T>,
+        references: Vec<Reference>,
+    ) -> Option<Geometry<'p>> {
+        if !self.requirements().distances {
+            return Some(Geometry::unmeasured(points.rows.count(), points));
+        }
+        Some(Geometry::new(points.squared_distances()?, points.rows.count(), references, points))
+    }
+
+    /// Plan: pre-aggregators, then the rule, all in n × n space.
+    fn plan<T: Scalar>(
+        &self,
+        measured: &Geometry<'_>,
+        points: &Points<'_, T>,
+        workers: &[usize],
+        tolerance: usize,
+        number: u64,
+    ) -> Result<(Plan, Vec<(&'static str, Note)>)> {
+        let mut round = Round { tolerance, number, workers: Some(workers) };
+        let mut mixed: Option<Geometry<'_>> = None;
+        for (_, _, step) in &self.steps {
+            let geometry = mixed.as_ref().unwrap_or(measured);
+            let mixing = step.mix(geometry, &round)?;
+            round.workers = round.workers.filter(|_| step.keeps_workers());
+            mixed = Some(geometry.mixed(&mixing));
+        }
+        let geometry = mixed.as_ref().unwrap_or(measured);
+        let mut decision = self.rule.2.plan(geometry, &round)?;
+        if let Some(workers) = round.workers {
+            name_workers(&mut decision.notes, workers);
+        }
+        let center = match geometry.mixing() {
+            Some(_) if self.requirements().distances => measured.central(points.rows.count() - tolerance),
+            _ => 0,
+        };
+        Ok((Plan::new(decision.finish, geometry.mixing(), points.count(), center), decision.notes))
+    }
+
+    fn requirements(&self) -> Requirements {
+        let steps = self.steps.iter().map(|(_, _, step)| step.requirements());
+        let all = steps.fold(self.rule.2.requirements(), Requirements::or);
+        // Mixing needs a central row, and so distances.
+        Requirements { distances: all.distances || !self.steps.is_empty(), ..all }
+    }
+
+    fn references<'c, T: Scalar>(
+        &self,
+        center: Option<&'c [T]>,
+    ) -> (Vec<Reference>, Vec<ReferencePoint<'c, T>>) {
+        let required = self.requirements();
+        let center = center.map_or(ReferencePoint::Origin, ReferencePoint::Vector);
+        let known = [
+            (required.origin, Reference::Origin, ReferencePoint::Origin),
+            (required.center, Reference::Center, center),
+        ];
+        known.into_iter().filter(|(required, ..)| *required).map(|(_, name, vector)| (name, vector)).unzip()
+    }
+
+    /// Every invalid message is a faulty worker found.
+    fn remaining_tolerance(&self, verdicts: &[Verdict]) -> Result<usize> {
+        let invalid = verdicts.iter().filter(|verdict| matches!(verdict, Verdict::Invalid(_))).count();
+        let tolerance = self.tolerance;
+        tolerance
+            .checked_sub(invalid)
+            .ok_or_else(|| Error::refused(Refusal::TooManyInvalid { invalid, tolerance }))
+    }
+
+    /// Refuses what is undefined, and what is not guaranteed when strict; else returns the warnings.
+    pub fn check_counts(&self, messages: usize, tolerance: usize) -> Result<Vec<String>> {
+        if messages == 0 {
+            return Err(Error::refused(Refusal::NoMessages));
+        }
+        let mut count = messages;
+        for (rule, requirement, step) in &self.steps {
+            if !step.defined(count, tolerance) {
+                let (rule, requirement) = (*rule, *requirement);
+                return Err(Error::refused(Refusal::Undefined {
+                    rule,
+                    requirement,
+                    messages: count,
+                    tolerance,
+                }));
+            }
+            count = step.rows(count);
+        }
+        let (rule, requirement, aggregator) = (self.rule.0, self.rule.1, &self.rule.2);
+        if !aggregator.defined(count, tolerance) {
+            return Err(Error::refused(Refusal::Undefined { rule, requirement, messages: count, tolerance }));
+        }
+        if aggregator.guaranteed(count, tolerance) {
+            return Ok(Vec::new());
+        }
+        let refusal = Refusal::NotGuaranteed { rule, requirement, messages: count, tolerance };
+        if self.strict {
+            return Err(Error::refused(refusal));
+        }
+        Ok(vec![format!(
+            "{rule} promises robustness only for {requirement}, but {count} messages reach it with tolerance {tolerance}"
+        )])
+    }
+}
+
+impl<T> Aggregate<T> {
+    /// From valid rows to all workers.
+    fn spread_over(&mut self, workers: &[usize], verdicts: &[Verdict]) {
+        let count = verdicts.len();
+        self.verdicts = verdicts.to_vec();
+        self.weights = self.weights.take().map(|of_rows| {
+            let mut weights = vec![0.0; count];
+            workers.iter().zip(of_rows).for_each(|(&worker, weight)| weights[worker] = weight);
+            weights
+        });
+        self.distances = self.distances.take().map(|of_rows| {
+            let mut distances = vec![None; count];
+            workers.iter().zip(of_rows).for_each(|(&worker, distance)| distances[worker] = distance);
+            distances
+        });
+    }
+}
+
+/// Verdicts that need no look at the numbers, and the dimension of the round if there is one.
+fn admit<T: Scalar>(messages: &Messages<'_, T>) -> (Vec<Verdict>, Option<usize>) {
+    let lengths: Vec<Option<usize>> = messages
+        .workers
+        .iter()
+        .map(|message| match message {
+            Message::Row(row) => Some(row.len()),
+            _ => None,
+        })
+        .collect();
+    let dimension = messages.dimension.or_else(|| majority(&lengths));
+    let verdict = |(message, length): (&Message<'_, T>, &Option<usize>)| match (message, length, dimension) {
+        (Message::Missing, ..) => Verdict::Missing,
+        (Message::Malformed(why), ..) => Verdict::Invalid(Reason::Malformed(why.clone())),
+        (_, &Some(found), Some(expected)) if found != expected => {
+            Verdict::Invalid(Reason::WrongLength { found, expected })
+        }
+        _ => Verdict::Used,
+    };
+    (messages.workers.iter().zip(&lengths).map(verdict).collect(), dimension)
+}
+
+/// The length that more than half of what arrived has.
+fn majority(lengths: &[Option<usize>]) -> Option<usize> {
+    let present: Vec<usize> = lengths.iter().flatten().copied().collect();
+    let count = |length: usize| present.iter().filter(|&&other| other == length).count();
+    present.iter().copied().find(|&length| 2 * count(length) > present.len())
+}
+
+/// The rows that no verdict excludes, and whose they are.
+fn valid<'a, T: Scalar>(
+    messages: &Messages<'a, T>,
+    verdicts: &[Verdict],
+    dimension: usize,
+) -> (Vec<usize>, Rows<'a, T>) {
+    let used = messages.workers.iter().zip(verdicts).enumerate();
+    let (workers, rows): (Vec<usize>, Vec<Row<'a, T>>) = used
+        .filter_map(|(worker, (message, verdict))| match (message, verdict) {
+            (Message::Row(row), Verdict::Used) => Some((worker, *row)),
+            _ => None,
+        })
+        .unzip();
+    (workers, Rows { rows, dimension })
+}
+
+/// Notes speak of rows; users think of workers.
+fn name_workers(notes: &mut [(&'static str, Note)], workers: &[usize]) {
+    for (_, note) in notes {
+        if let Note::Rows(rows) = note {
+            rows.iter_mut().for_each(|row| *row = workers[*row]);
+        }
+    }
+}
+
+/// The mixed rows of a pipeline without a rule; for tests and for looking at what a pre-aggregator does.
+pub fn mixing_of(expression: &str, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix> {
+    let calls = expression::parse(expression)?;
+    let mut mixed: Option<Geometry<'_>> = None;
+    for call in &calls {
+        let entry = registry::find("pre-aggregator", pre_aggregators::TABLE, &call.name)?;
+        let current = mixed.as_ref().unwrap_or(geometry);
+        let mixing = registry::build(entry, call)?.mix(current, round)?;
+        mixed = Some(current.mixed(&mixing));
+    }
+    let identity = || Matrix::identity(geometry.points());
+    Ok(mixed.and_then(|geometry| geometry.mixing().cloned()).unwrap_or_else(identity))
+}

@@ -1,0 +1,140 @@
+//! How the passes run: which kernels, how many threads, who hears of progress.
+//!
+//! The columns are cut into chunks whose number depends on the dimension alone. Threads take chunks as they
+//! come free; results are kept in chunk order. So no bit depends on the number of threads. Threads are started per
+//! pass (some ten microseconds) and only where a pass takes milliseconds; a resident pool would save nothing
+//! that can be measured and add state.
+
+use crate::kernels::Kernels;
+use std::{ops::Range, sync::Mutex};
+
+/// Hears of finished columns: `done` of `total`, over all passes of a call.
+pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// How the passes over the data run.
+#[derive(Clone, Copy)]
+pub struct Engine<'a> {
+    /// Threads at most; 1 runs in the caller's thread.
+    pub threads: usize,
+    /// Which kernels.
+    pub kernels: Kernels,
+    /// Called with the number of columns each time a chunk of some pass is done.
+    pub progress: Option<Progress<'a>>,
+}
+
+impl Default for Engine<'_> {
+    fn default() -> Self {
+        Engine { threads: 1, kernels: Kernels::detect(), progress: None }
+    }
+}
+
+/// Columns of the smallest chunk.
+const CHUNK: usize = 1 << 13;
+/// Chunks at most, which bounds the memory for partial results.
+const MOST_CHUNKS: usize = 512;
+
+/// The columns of each chunk of a dimension.
+pub(crate) fn chunk_width(dimension: usize) -> usize {
+    dimension.div_ceil(MOST_CHUNKS).next_multiple_of(CHUNK)
+}
+
+impl Engine<'_> {
+    /// As many threads as the machine has processors.
+    pub fn parallel() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Engine { threads, ..Engine::default() }
+    }
+
+    /// Runs `work` on each job; each thread makes its own workspace. Results come in job order.
+    pub(crate) fn run<J: Send, S, R: Send>(
+        &self,
+        jobs: Vec<(Range<usize>, J)>,
+        workspace: impl Fn() -> S + Sync,
+        work: impl Fn(Range<usize>, J, &mut S) -> R + Sync,
+    ) -> Vec<R> {
+        let threads = self.threads.min(jobs.len());
+        let report = |columns: usize| self.progress.iter().for_each(|progress| progress(columns));
+        if threads <= 1 {
+            let mut space = workspace();
+            let one = |(columns, job): (Range<usize>, J)| {
+                let width = columns.len();
+                let result = work(columns, job, &mut space);
+                report(width);
+                result
+            };
+            return jobs.into_iter().map(one).collect();
+        }
+        let results: Mutex<Vec<Option<R>>> = Mutex::new(jobs.iter().map(|_| None).collect());
+        let queue = Mutex::new(jobs.into_iter().enumerate());
+        let next = || queue.lock().expect("a worker thread panicked").next();
+        std::thread::scope(|scope| {
+            let body = || {
+                let mut space = workspace();
+                while let Some((index, (columns, job))) = next() {
+                    let width = columns.len();
+                    let result = work(columns, job, &mut space);
+                    results.lock().expect("a worker thread panicked")[index] = Some(result);
+                    report(width);
+                }
+            };
+            for _ in 1..threads {
+                scope.spawn(body);
+            }
+            body();
+        });
+        let results = results.into_inner().expect("a worker thread panicked");
+        results.into_iter().map(|result| result.expect("every job ran")).collect()
+    }
+
+    /// Runs `work` on every chunk of the dimension.
+    pub(crate) fn chunks<S, R: Send>(
+        &self,
+        dimension: usize,
+        workspace: impl Fn() -> S + Sync,
+        work: impl Fn(Range<usize>, &mut S) -> R + Sync,
+    ) -> Vec<R> {
+        let width = chunk_width(dimension);
+        let jobs =
+            (0..dimension).step_by(width).map(|start| (start..dimension.min(start + width), ())).collect();
+        self.run(jobs, workspace, |columns, (), space| work(columns, space))
+    }
+
+    /// Runs `work` on every chunk together with its part of `out`.
+    pub(crate) fn fill<T: Send, S, R: Send>(
+        &self,
+        out: &mut [T],
+        workspace: impl Fn() -> S + Sync,
+        work: impl Fn(Range<usize>, &mut [T], &mut S) -> R + Sync,
+    ) -> Vec<R> {
+        let width = chunk_width(out.len());
+        let mut start = 0;
+        let jobs = out.chunks_mut(width.max(1)).map(|part| {
+            start += part.len();
+            (start - part.len()..start, part)
+        });
+        self.run(jobs.collect(), workspace, |columns, part, space| work(columns, part, space))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_whatever_the_threads() {
+        for threads in [1, 2, 3, 8] {
+            let engine = Engine { threads, ..Engine::default() };
+            let starts = engine.chunks(100_000, || (), |columns, ()| columns.start);
+            assert!(starts.is_sorted() && starts.len() == 13);
+            let mut out = vec![0; 20_000];
+            engine.fill(
+                &mut out,
+                || (),
+                |columns, part, ()| {
+                    part.iter_mut().zip(columns).for_each(|(out, k)| *out = k);
+                },
+            );
+            assert!(out.iter().enumerate().all(|(k, &value)| k == value));
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The pass that applies a plan: one read of the rows it needs, one write of the aggregate.
+
+use crate::{
+    kernels::{
+        Scalar, Scratch, combine,
+        coordinate::{self, CoordinateRule, Workspace},
+        mix,
+    },
+    matrix::Matrix,
+    measure::Points,
+    plan::{MixedRows, Plan},
+    random::Stream,
+};
+use std::ops::Range;
+
+/// Columns of a block of rows that are read where they lie.
+const BLOCK: usize = 2048;
+/// Columns of a block that is mixed; rows and mixed rows share the first-level cache.
+const MIXED_BLOCK: usize = 64;
+
+/// Applies the plan, or returns none if a row holds an inadmissible value.
+pub fn execute<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Option<Vec<T>> {
+    let mut out = vec![T::default(); points.rows.dimension];
+    let clean = match plan {
+        Plan::Combine(weights) => combine_rows(points, weights, &mut out),
+        Plan::CoordinateWise { rule, rows: MixedRows::Selected(rows) } => {
+            coordinate_wise(points, *rule, rows, &mut out)
+        }
+        Plan::CoordinateWise { rule, rows: MixedRows::Mixed { mixing, center } } => {
+            mixed_coordinate_wise(points, *rule, mixing, *center, &mut out)
+        }
+    };
+    clean.then_some(out)
+}
+
+fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64], out: &mut [T]) -> bool {
+    let used: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] != 0.0).collect();
+    let weights: Vec<f64> = used.iter().map(|&i| weights[i]).collect();
+    let heaviest = (0..used.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(b.cmp(&a)));
+    let clean = points.engine.fill(out, Vec::new, |chunk, out, buffers: &mut Vec<Vec<T>>| {
+        buffers.resize(used.len(), Vec::new());
+        let mut clean = true;
+        for start in chunk.clone().step_by(BLOCK) {
+            let columns = start..chunk.end.min(start + BLOCK);
+            let part = &mut out[start - chunk.start..columns.end - chunk.start];
+            let rows = borrow(points, &used, columns, buffers);
+            combine::combine(points.engine.kernels, &rows, &weights, heaviest, part);
+            clean &= crate::kernels::stream::is_clean(points.engine.kernels, part);
+        }
+        points.rows.release(chunk);
+        clean
+    });
+    clean.into_iter().all(|clean| clean)
+}
+
+/// The columns of some points, borrowed where they lie in memory.
+fn borrow<'b, T: Scalar>(
+    points: &'b Points<'_, T>,
+    used: &[usize],
+    columns: Range<usize>,
+    buffers: &'b mut [Vec<T>],
+) -> Vec<&'b [T]> {
+    let one = |(&i, buffer): (&usize, &'b mut Vec<T>)| {
+        if buffer.len() < columns.len() && !points.in_memory(i) {
+            buffer.resize(columns.len().max(BLOCK), T::default());
+        }
+        points.columns(i, columns.clone(), buffer)
+    };
+    used.iter().zip(buffers).map(one).collect()
+}
+
+fn coordinate_wise<T: Scalar>(
+    points: &Points<'_, T>,
+    rule: CoordinateRule,
+    used: &[usize],
+    out: &mut [T],
+) -> bool {
+    let workspace = || (Workspace::new(rule, used.len()), vec![Vec::new(); used.len()]);
+    let clean = points.engine.fill(out, workspace, |chunk, out, (space, buffers)| {
+        let mut clean = true;
+        for start in chunk.clone().step_by(BLOCK) {
+            let columns = start..chunk.end.min(start + BLOCK);
+            let part = &mut out[start - chunk.start..columns.end - chunk.start];
+            let rows = borrow(points, used, columns, buffers);
+            clean &= coordinate::apply(points.engine.kernels, rule, &rows, space, part);
+        }
+        points.rows.release(chunk);
+        clean
+    });
+    clean.into_iter().all(|clean| clean)
+}
+
+/// Mixing and the rule fused per block, so that no mixed row is ever whole in memory.
+fn mixed_coordinate_wise<T: Scalar>(
+    points: &Points<'_, T>,
+    rule: CoordinateRule,
+    mixing: &Matrix,
+    center: usize,
+    out: &mut [T],
+) -> bool {
+    let (mixed, count) = (mixing.rows(), points.count());
+    let all: Vec<usize> = (0..count).collect();
+    let rounded: Vec<T> = mixing.as_slice().iter().map(|&weight| T::from_f64(weight)).collect();
+    // Signs are not translation-equivariant.
+    let centered = rule != CoordinateRule::SignMajority;
+    let workspace = || MixSpace {
+        buffers: vec![Vec::new(); count],
+        rows: Scratch::new(count, MIXED_BLOCK),
+        mixed: Scratch::new(mixed, MIXED_BLOCK),
+        space: Workspace::new(rule, mixed),
+        wide: None,
+    };
+    let kernels = points.engine.kernels;
+    let clean = points.engine.fill(out, workspace, |chunk, out, s: &mut MixSpace<T>| {
+        let mut clean = true;
+        for start in chunk.clone().step_by(MIXED_BLOCK) {
+            let columns = start..chunk.end.min(start + MIXED_BLOCK);
+            let width = columns.len();
+            let part = &mut out[start - chunk.start..columns.end - chunk.start];
+            let rows = borrow(points, &all, columns, &mut s.buffers);
+            mix::subtract(kernels, &rows, centered.then(|| rows[center]), &mut s.rows);
+            mix::mix(kernels, &rounded, &s.rows, count, width, &mut s.mixed);
+            let mixed_rows: Vec<&[T]> = (0..mixed).map(|i| &s.mixed.row(i)[..width]).collect();
+            let mut block_clean = coordinate::apply(kernels, rule, &mixed_rows, &mut s.space, part);
+            if block_clean && centered {
+                for (out, reference) in part.iter_mut().zip(rows[center]) {
+                    *out = T::from_f64(out.to_f64() + reference.to_f64());
+                }
+            }
+            if !block_clean {
+                let wide = s.wide.get_or_insert_with(|| WideSpace::new(rule, count, mixed));
+                block_clean = wide.redo(kernels, rule, &rows, mixing, centered.then_some(center), part);
+            }
+            clean &= block_clean;
+        }
+        points.rows.release(chunk);
+        clean
+    });
+    clean.into_iter().all(|clean| clean)
+}
+
+/// One thread's memory for mixing.
+struct MixSpace<T> {
+    buffers: Vec<Vec<T>>,
+    rows: Scratch<T>,
+    mixed: Scratch<T>,
+    space: Workspace<T>,
+    wide: Option<WideSpace>,
+}
+
+/// The same in f64, for blocks whose differences overflow the message's type.
+struct WideSpace {
+    rows: Scratch<f64>,
+    mixed: Scratch<f64>,
+    space: Workspace<f64>,
+}
+
+impl WideSpace {
+    fn new(rule: CoordinateRule, count: usize, mixed: usize) -> WideSpace {
+        WideSpace {
+            rows: Scratch::new(count, MIXED_BLOCK),
+            mixed: Scratch::new(mixed, MIXED_BLOCK),
+            space: Workspace::new(rule, mixed),
+        }
+    }
+
+    fn redo<T: Scalar>(
+        &mut self,
+        kernels: crate::Kernels,
+        rule: CoordinateRule,
+        rows: &[&[T]],
+        mixing: &Matrix,
+        center: Option<usize>,
+        out: &mut [T],
+    ) -> bool {
+        let width = out.len();
+        let base: Vec<f64> = (0..width).map(|k| center.map_or(0.0, |row| rows[row][k].to_f64())).collect();
+        for (i, row) in rows.iter().enumerate() {
+            let to = self.rows.row_mut(i);
+            to.fill(0.0);
+            for k in 0..width {
+                to[k] = row[k].to_f64() - base[k];
+            }
+        }
+        mix::mix(kernels, mixing.as_slice(), &self.rows, rows.len(), width, &mut self.mixed);
+        let mixed: Vec<&[f64]> = (0..mixing.rows()).map(|i| &self.mixed.row(i)[..width]).collect();
+        let mut result = [0.0; MIXED_BLOCK];
+        let clean = coordinate::apply(kernels, rule, &mixed, &mut self.space, &mut result[..width]);
+        for k in 0..width {
+            out[k] = T::from_f64(result[k] + base[k]);
+        }
+        clean
+    }
+}
+
+/// Coordinates looked at to tell each worker's share of a coordinate-wise rule.
+pub const SHARE_SAMPLE: usize = 4096;
+
+/// Effective weight of every measured point: exact for combinations; for coordinate-wise rules the mean weight over
+/// all coordinates, or over a seeded sample of [`SHARE_SAMPLE`] when there are more.
+pub fn effective_weights<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Vec<f64> {
+    let (rule, rows) = match plan {
+        Plan::Combine(weights) => return weights.clone(),
+        Plan::CoordinateWise { rule, rows } => (*rule, rows),
+    };
+    let count = points.count();
+    let sample = Stream::new(0, "shares", 0, 0).sample(points.rows.dimension, SHARE_SAMPLE);
+    let mut total = vec![0.0; count];
+    let mut one = [T::default()];
+    for &column in &sample {
+        let values: Vec<f64> =
+            (0..count).map(|i| points.columns(i, column..column + 1, &mut one)[0].to_f64()).collect();
+        match rows {
+            MixedRows::Selected(rows) => {
+                let selected: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
+                let weights = coordinate::weights(rule, &selected);
+                rows.iter().zip(weights).for_each(|(&row, weight)| total[row] += weight);
+            }
+            MixedRows::Mixed { mixing, .. } => {
+                let weights = coordinate::weights(rule, &mixing.apply(&values));
+                let weights = mixing.transpose_apply(&weights);
+                total.iter_mut().zip(weights).for_each(|(total, weight)| *total += weight);
+            }
+        }
+    }
+    total.iter().map(|total| total / sample.len().max(1) as f64).collect()
+}

@@ -1,0 +1,236 @@
+//! What planning knows of the messages: squared distances between points, in f64.
+//!
+//! The points are the messages (or, after pre-aggregation, mixed rows) followed by the reference points that some
+//! rule asked for. Distances between mixed rows follow from those between messages: for weights a that add up to
+//! zero ‖Σ aₖxₖ‖² = −½ aᵀDa. Where that sum would cancel, the quantity is measured directly in an
+//! extra pass over the data.
+
+use crate::{
+    matrix::{Matrix, dot},
+    measure::pairs,
+};
+
+/// The data behind a geometry, for what distances cannot tell. Every call is a pass over the data.
+pub trait Source {
+    /// Squared distances between combinations (rows) of the measured points (columns), directly.
+    fn distances(&self, combinations: &Matrix) -> Matrix;
+    /// Inner products of combinations of the measured points, directly.
+    fn inner_products(&self, combinations: &Matrix) -> Matrix;
+    /// Squared distances between the measured points on some coordinates.
+    fn distances_on(&self, coordinates: &[usize]) -> Matrix;
+    /// Number of coordinates.
+    fn dimension(&self) -> usize;
+    /// Relative error of a measured squared distance.
+    fn resolution(&self) -> f64;
+    /// Relative error that planning accepts.
+    fn planning_error(&self) -> f64;
+}
+
+/// A point beside the messages that a rule may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// The zero vector.
+    Origin,
+    /// The centre of centred clipping: the caller's vector, else the origin.
+    Center,
+}
+
+/// Squared distances between the points of a round.
+pub struct Geometry<'a> {
+    squared: Matrix,
+    messages: usize,
+    references: Vec<Reference>,
+    /// The points as combinations of the measured points; none while they are the measured points.
+    mixing: Option<Matrix>,
+    source: &'a dyn Source,
+}
+
+impl<'a> Geometry<'a> {
+    /// A geometry of `messages` measured rows followed by `references`.
+    pub fn new(
+        squared: Matrix,
+        messages: usize,
+        references: Vec<Reference>,
+        source: &'a dyn Source,
+    ) -> Geometry<'a> {
+        Geometry { squared, messages, references, mixing: None, source }
+    }
+
+    /// A geometry of which only the number of messages is known, for rules that need no distances.
+    pub fn unmeasured(messages: usize, source: &'a dyn Source) -> Geometry<'a> {
+        Geometry::new(Matrix::zeros(0, 0), messages, Vec::new(), source)
+    }
+
+    /// Number of messages (or mixed rows); they are the points 0..messages.
+    pub fn messages(&self) -> usize {
+        self.messages
+    }
+
+    /// Messages and reference points together.
+    pub fn points(&self) -> usize {
+        self.messages + self.references.len()
+    }
+
+    /// The data behind.
+    pub fn dimension(&self) -> usize {
+        self.source.dimension()
+    }
+
+    /// Squared distance between two points.
+    #[inline]
+    pub fn squared(&self, i: usize, j: usize) -> f64 {
+        self.squared[(i, j)]
+    }
+
+    /// The index of a reference point that was asked for in `requirements`.
+    pub fn reference(&self, reference: Reference) -> usize {
+        let position = self.references.iter().position(|known| *known == reference);
+        self.messages + position.expect("a rule may only use the references it requires")
+    }
+
+    /// The `count` messages nearest to a point, itself included if it is a message, by (distance, index).
+    pub fn nearest(&self, point: usize, count: usize) -> Vec<usize> {
+        let row = &self.squared.row(point)[..self.messages];
+        let mut order: Vec<usize> = (0..self.messages).collect();
+        order.sort_by(|&a, &b| row[a].total_cmp(&row[b]));
+        order.truncate(count);
+        order
+    }
+
+    /// The message whose `count` nearest messages reach least far: with count > tolerance it is at most
+    /// one honest diameter from some honest message, whatever the others sent.
+    pub fn central(&self, count: usize) -> usize {
+        let reach = |i: usize| {
+            let mut row = self.squared.row(i)[..self.messages].to_vec();
+            *row.select_nth_unstable_by(count.clamp(1, self.messages) - 1, f64::total_cmp).1
+        };
+        let reaches: Vec<f64> = (0..self.messages).map(reach).collect();
+        lowest(&reaches)
+    }
+
+    /// Inner products ⟨xᵢ − x_c, xⱼ − x_c⟩ of all points about message c: from distances where they resolve it,
+    /// measured directly where one point is too far away.
+    pub fn inner_products_about(&self, center: usize) -> Matrix {
+        let points = self.points();
+        let radius = self.squared.row(center);
+        let mut sorted = radius.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (typical, farthest) = (sorted[points / 2].sqrt(), sorted[points - 1].sqrt());
+        if self.source.resolution() * farthest <= self.source.planning_error() * typical {
+            let mut products = Matrix::zeros(points, points);
+            for i in 0..points {
+                for j in 0..points {
+                    products[(i, j)] = 0.5 * (radius[i] + radius[j] - self.squared[(i, j)]);
+                }
+            }
+            return products;
+        }
+        let mut differences = self.mixing.clone().unwrap_or_else(|| Matrix::identity(points));
+        let center = differences.row(center).to_vec();
+        for i in 0..points {
+            differences.row_mut(i).iter_mut().zip(&center).for_each(|(value, center)| *value -= center);
+        }
+        self.source.inner_products(&differences)
+    }
+
+    /// The geometry of mixed rows: each row of `mixing` combines the points of this one and adds up to one.
+    pub fn mixed(&self, mixing: &Matrix) -> Geometry<'a> {
+        let (rows, points) = (mixing.rows(), self.points());
+        // Reference points stay what they are.
+        let mut extended = Matrix::zeros(rows + self.references.len(), points);
+        extended.as_mut_slice()[..rows * points].copy_from_slice(mixing.as_slice());
+        for k in 0..self.references.len() {
+            extended[(rows + k, self.messages + k)] = 1.0;
+        }
+        let composed = match &self.mixing {
+            Some(before) => extended.times(before),
+            None => extended.clone(),
+        };
+        let squared = self.derived_distances(&extended).unwrap_or_else(|| self.source.distances(&composed));
+        Geometry {
+            squared,
+            messages: rows,
+            references: self.references.clone(),
+            mixing: Some(composed),
+            source: self.source,
+        }
+    }
+
+    /// −½ aᵀDa for all pairs of rows, or none where some pair would cancel.
+    fn derived_distances(&self, mixing: &Matrix) -> Option<Matrix> {
+        let rows = mixing.rows();
+        let halfway = mixing.times(&self.squared);
+        let own: Vec<f64> = (0..rows).map(|i| 0.5 * dot(halfway.row(i), mixing.row(i))).collect();
+        let center = self.central(self.messages / 2 + 1);
+        let radius = self.squared.row(center);
+        let mut squared = Matrix::zeros(rows, rows);
+        for (i, j) in pairs(rows) {
+            let value = (dot(halfway.row(i), mixing.row(j)) - own[i] - own[j]).max(0.0);
+            // Rounding of the sum is at most the resolution times Σ|aₖ| · Σ|aₖ|Dₖc · 2.
+            let (mut size, mut reach) = (0.0, 0.0);
+            for ((a, b), radius) in mixing.row(i).iter().zip(mixing.row(j)).zip(radius) {
+                size += (a - b).abs();
+                reach += (a - b).abs() * radius;
+            }
+            if 2.0 * size * reach * self.source.resolution() > self.source.planning_error() * value {
+                return None;
+            }
+            let value = if size == 0.0 { 0.0 } else { value };
+            (squared[(i, j)], squared[(j, i)]) = (value, value);
+        }
+        Some(squared)
+    }
+
+    /// The same points seen on some coordinates only.
+    pub fn on_coordinates(&self, coordinates: &[usize]) -> Geometry<'a> {
+        let squared = self.source.distances_on(coordinates);
+        let measured = self.mixing.as_ref().map_or(self.points(), Matrix::columns);
+        let references = self.references.clone();
+        let whole = Geometry::new(squared, measured - references.len(), references, self.source);
+        match &self.mixing {
+            None => whole,
+            Some(mixing) => {
+                let rows: Vec<usize> = (0..self.messages).collect();
+                let mixing = mixing.select_rows(&rows);
+                let squared = whole.rough_distances(&mixing);
+                Geometry {
+                    squared,
+                    messages: self.messages,
+                    references: Vec::new(),
+                    mixing: None,
+                    source: self.source,
+                }
+            }
+        }
+    }
+
+    /// −½ aᵀDa without a second look, for scores that only rank.
+    fn rough_distances(&self, mixing: &Matrix) -> Matrix {
+        let halfway = mixing.times(&self.squared);
+        let rows = mixing.rows();
+        let own: Vec<f64> = (0..rows).map(|i| 0.5 * dot(halfway.row(i), mixing.row(i))).collect();
+        let mut squared = Matrix::zeros(rows, rows);
+        for (i, j) in pairs(rows) {
+            let value = (dot(halfway.row(i), mixing.row(j)) - own[i] - own[j]).max(0.0);
+            (squared[(i, j)], squared[(j, i)]) = (value, value);
+        }
+        squared
+    }
+
+    /// The points as combinations of the measured points, if they were mixed.
+    pub(crate) fn mixing(&self) -> Option<&Matrix> {
+        self.mixing.as_ref()
+    }
+}
+
+/// Index of the smallest value; the lowest index among equals.
+pub fn lowest(values: &[f64]) -> usize {
+    (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0)
+}
+
+/// Indices in ascending order of value; the lowest index first among equals.
+pub fn ascending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    order
+}

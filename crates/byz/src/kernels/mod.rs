@@ -1,0 +1,159 @@
+//! The only hot loops, and the only `unsafe` of the library's arithmetic.
+//!
+//! A kernel works on one block of columns that fits the cache; the walk over blocks and threads is
+//! `crate::engine`'s. Each file holds a kernel generic over [`Lanes`] and a plain function that says the same
+//! thing slowly; tests hold them together.
+//!
+//! - `distances`: squared differences of all pairs of rows
+//! - `combine`: one weighted combination of rows
+//! - `mix`: many weighted combinations of rows
+//! - `networks`: sorting columns across rows
+//! - `coordinate`: what coordinate-wise rules make of a sorted column
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+pub(crate) mod combine;
+pub(crate) mod coordinate;
+pub(crate) mod distances;
+mod lanes;
+mod merge_exchange;
+pub(crate) mod mix;
+pub(crate) mod networks;
+mod scratch;
+pub(crate) mod stream;
+
+pub use lanes::Lanes;
+pub(crate) use scratch::Scratch;
+
+/// A number type that messages may have.
+pub trait Scalar: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + Into<f64> + 'static {
+    /// Lanes that run everywhere.
+    type Plain: Lanes<Scalar = Self>;
+    /// Lanes for AVX2 and FMA.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Scalar = Self>;
+    /// Name as NumPy writes it.
+    const NAME: &'static str;
+    /// An admissible value times this is finite. For f64 it keeps squares of differences, summed over any
+    /// dimension, below the largest f64; f32 squares always fit one.
+    const HEADROOM: Self;
+    /// Block sums of squares below this are recomputed in f64, because terms may have underflowed.
+    const SMALLEST_SQUARES: f64;
+    /// Relative error of a measured squared distance.
+    const RESOLUTION: f64;
+    /// Relative error that planning accepts before it measures a quantity directly.
+    const PLANNING_ERROR: f64;
+    /// Rounds to the nearest.
+    fn from_f64(value: f64) -> Self;
+    /// To f64, exactly.
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+    /// Finite, and small enough for its square to be summed.
+    fn is_admissible(self) -> bool;
+    /// All values of a slice widened to f64, for the slow and exact paths.
+    fn widen(from: &[Self], to: &mut [f64]) {
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = from.to_f64();
+        }
+    }
+}
+
+impl Scalar for f32 {
+    type Plain = lanes::Plain<f32>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = avx2::F32x8;
+    const NAME: &'static str = "float32";
+    const HEADROOM: f32 = 1.0;
+    const SMALLEST_SQUARES: f64 = 1e-34;
+    const RESOLUTION: f64 = 6e-8;
+    const PLANNING_ERROR: f64 = 1e-4;
+    fn from_f64(value: f64) -> f32 {
+        value as f32
+    }
+    fn is_admissible(self) -> bool {
+        self.is_finite()
+    }
+}
+
+impl Scalar for f64 {
+    type Plain = lanes::Plain<f64>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = avx2::F64x4;
+    const NAME: &'static str = "float64";
+    const HEADROOM: f64 = 1e162;
+    const SMALLEST_SQUARES: f64 = 0.0;
+    const RESOLUTION: f64 = 4e-16;
+    const PLANNING_ERROR: f64 = 1e-9;
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+    fn is_admissible(self) -> bool {
+        (self * Self::HEADROOM).is_finite()
+    }
+}
+
+/// Which compiled form of the kernels runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// Plain arrays; any processor.
+    Scalar,
+    /// AVX2 and FMA; only [`Kernels::detect`] makes it.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Detected),
+}
+
+/// Proof that the processor was asked.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detected(());
+
+impl Kernels {
+    /// The fastest that this processor runs; `BYZ_KERNELS=scalar` in the environment forces the plain ones.
+    pub fn detect() -> Kernels {
+        static CHOICE: std::sync::OnceLock<Kernels> = std::sync::OnceLock::new();
+        *CHOICE.get_or_init(|| match std::env::var("BYZ_KERNELS").as_deref() {
+            Ok("scalar") => Kernels::Scalar,
+            _ => Kernels::fastest(),
+        })
+    }
+
+    /// The fastest that this processor runs, whatever the environment says.
+    pub fn fastest() -> Kernels {
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            return Kernels::Avx2(Detected(()));
+        }
+        Kernels::Scalar
+    }
+
+    /// The name shown to people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernels::Scalar => "scalar",
+            #[cfg(target_arch = "x86_64")]
+            Kernels::Avx2(_) => "avx2",
+        }
+    }
+}
+
+/// Defines `pub(crate) fn $name(kernels, …)` that runs the generic `$lanes::<L>(…)` with the chosen lanes.
+macro_rules! dispatch {
+    ($(#[$doc:meta])* $name:ident => $lanes:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)?) => {
+        $(#[$doc])*
+        pub(crate) fn $name<T: Scalar>(kernels: Kernels, $($argument: $kind),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn with_avx2<T: Scalar>($($argument: $kind),*) $(-> $result)? {
+                $lanes::<T::Avx2>($($argument),*)
+            }
+            match kernels {
+                Kernels::Scalar => $lanes::<T::Plain>($($argument),*),
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: `Detected` is only made after the processor said it has both features.
+                Kernels::Avx2(_) => unsafe { with_avx2::<T>($($argument),*) },
+            }
+        }
+    };
+}
+pub(crate) use dispatch;

@@ -1,0 +1,54 @@
+//! Byzantine-robust aggregation: one vector from many, some of them lies.
+//!
+//! An aggregation is three stages.
+//!
+//! 1. *Measure*: one pass over the n × d messages gives a [`Geometry`], the squared distances between them.
+//! 2. *Plan*: pre-aggregators and the rule decide in n × n space, independent of d, of the number type and of the
+//!    number of threads.
+//! 3. *Execute*: one pass applies the [`plan`], a weighted combination or a rule per coordinate.
+//!
+//! A [`Defense`] does all of it and gives a verdict on every worker. The effective weights of the plan are the
+//! diagnostics: who was trusted, by how much.
+//!
+//! ```
+//! let rows = vec![vec![1.0f32, 2.0], vec![1.2, 2.1], vec![0.9, 1.8], vec![-50.0, 80.0]];
+//! let robust = byz::aggregate(&rows, "geometric_median", 1)?;
+//! assert!((robust[0] - 1.0).abs() < 0.3);
+//! # Ok::<(), byz::Error>(())
+//! ```
+
+pub mod aggregators;
+mod defense;
+mod engine;
+mod error;
+mod execute;
+pub mod expression;
+pub mod geometry;
+mod kernels;
+mod matrix;
+mod measure;
+mod messages;
+pub mod plan;
+pub mod pre_aggregators;
+mod random;
+pub mod registry;
+mod spectral;
+mod verdict;
+
+pub use defense::{Aggregate, Defense, Options, Requirements, Round, mixing_of};
+pub use engine::{Engine, Progress};
+pub use error::{Error, Kind, Refusal, Result};
+pub use execute::{SHARE_SAMPLE, execute};
+pub use geometry::Geometry;
+pub use kernels::{Kernels, Scalar, coordinate::CoordinateRule};
+pub use matrix::Matrix;
+pub use measure::{Points, ReferencePoint, streaming_read};
+pub use messages::{Message, Messages, Row, Rows, Stored, Strided};
+pub use random::Stream;
+pub use verdict::{Reason, Verdict};
+
+/// Aggregates rows in memory with a pipeline that tolerates `tolerance` Byzantine workers.
+pub fn aggregate<T: Scalar, R: AsRef<[T]>>(rows: &[R], expression: &str, tolerance: usize) -> Result<Vec<T>> {
+    let defense = Defense::new(expression, tolerance)?;
+    Ok(defense.aggregate(&Messages::from_rows(rows), &Options::default())?.vector)
+}

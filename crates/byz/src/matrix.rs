@@ -1,0 +1,142 @@
+//! Small dense matrices of f64: everything in n × n space.
+
+use std::ops::{Index, IndexMut};
+
+/// A dense matrix, row after row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    rows: usize,
+    columns: usize,
+    data: Vec<f64>,
+}
+
+impl Matrix {
+    /// All zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Matrix {
+        Matrix { rows, columns, data: vec![0.0; rows * columns] }
+    }
+
+    /// Ones on the diagonal.
+    pub fn identity(size: usize) -> Matrix {
+        let mut matrix = Matrix::zeros(size, size);
+        (0..size).for_each(|i| matrix[(i, i)] = 1.0);
+        matrix
+    }
+
+    /// From numbers, row after row.
+    pub fn from_data(rows: usize, columns: usize, data: Vec<f64>) -> Matrix {
+        assert_eq!(data.len(), rows * columns, "a matrix needs rows × columns numbers");
+        Matrix { rows, columns, data }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// One row.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.data[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// One row, to write.
+    pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
+        &mut self.data[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// All numbers, row after row.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// All numbers, row after row, to write.
+    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// self · other. Zeros of `self` are skipped, so a selection or a sparse mixing costs what it has, and never
+    /// meets 0 · ∞.
+    pub fn times(&self, other: &Matrix) -> Matrix {
+        assert_eq!(self.columns, other.rows, "the inner sizes must agree");
+        let mut product = Matrix::zeros(self.rows, other.columns);
+        for i in 0..self.rows {
+            let out = &mut product.data[i * other.columns..(i + 1) * other.columns];
+            for (k, &factor) in self.row(i).iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
+                for (out, value) in out.iter_mut().zip(other.row(k)) {
+                    *out += factor * value;
+                }
+            }
+        }
+        product
+    }
+
+    /// The weights that `weights` on the rows put on the columns: weightsᵀ · self.
+    pub fn transpose_apply(&self, weights: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.columns];
+        for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
+            for (out, value) in out.iter_mut().zip(self.row(row)) {
+                *out += weight * value;
+            }
+        }
+        out
+    }
+
+    /// self · vector.
+    pub fn apply(&self, vector: &[f64]) -> Vec<f64> {
+        (0..self.rows).map(|i| dot(self.row(i), vector)).collect()
+    }
+
+    /// Only these rows, in this order.
+    pub fn select_rows(&self, rows: &[usize]) -> Matrix {
+        let data = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();
+        Matrix { rows: rows.len(), columns: self.columns, data }
+    }
+}
+
+impl Index<(usize, usize)> for Matrix {
+    type Output = f64;
+    #[inline]
+    fn index(&self, (i, j): (usize, usize)) -> &f64 {
+        &self.data[i * self.columns + j]
+    }
+}
+
+impl IndexMut<(usize, usize)> for Matrix {
+    #[inline]
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
+        &mut self.data[i * self.columns + j]
+    }
+}
+
+/// ⟨a, b⟩ with four accumulators in a fixed order.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a4.zip(b4) {
+        for k in 0..4 {
+            sums[k] += x[k] * y[k];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiplies_and_applies() {
+        let a = Matrix::from_data(2, 3, vec![1.0, 0.0, 2.0, 0.0, 3.0, 1.0]);
+        let b = Matrix::from_data(3, 2, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(a.times(&b).as_slice(), [11.0, 14.0, 14.0, 18.0]);
+        assert_eq!(a.apply(&[1.0, 2.0, 3.0]), [7.0, 9.0]);
+        assert_eq!(a.transpose_apply(&[2.0, 1.0]), [2.0, 3.0, 5.0]);
+        assert_eq!(a.select_rows(&[1]).as_slice(), [0.0, 3.0, 1.0]);
+    }
+}

@@ -1,0 +1,280 @@
+//! The passes that measure: from n × d numbers to n × n.
+//!
+//! One pass gives all squared distances. The other functions are the slow and exact second looks that planning
+//! asks for when distances alone would cancel; they combine rows in f64 before they measure.
+
+use crate::{
+    engine::Engine,
+    geometry::Source,
+    kernels::{Kernels, Scalar, Scratch, distances, stream},
+    matrix::{Matrix, dot},
+    messages::{Row, Rows},
+};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+/// A point beside the messages.
+#[derive(Clone, Copy)]
+pub enum ReferencePoint<'a, T> {
+    /// The zero vector.
+    Origin,
+    /// A given vector.
+    Vector(&'a [T]),
+}
+
+/// The points of a round: the rows, then the reference points.
+pub struct Points<'a, T> {
+    pub(crate) rows: &'a Rows<'a, T>,
+    pub(crate) references: Vec<ReferencePoint<'a, T>>,
+    pub(crate) engine: Engine<'a>,
+    pub(crate) extra_passes: AtomicUsize,
+}
+
+impl<'a, T: Scalar> Points<'a, T> {
+    /// Rows and reference points, measured by `engine`.
+    pub fn new(rows: &'a Rows<'a, T>, references: Vec<ReferencePoint<'a, T>>, engine: Engine<'a>) -> Self {
+        Points { rows, references, engine, extra_passes: AtomicUsize::new(0) }
+    }
+
+    /// Rows and reference points together.
+    pub fn count(&self) -> usize {
+        self.rows.count() + self.references.len()
+    }
+
+    /// The columns of point `i`, borrowed or read into `buffer`.
+    pub(crate) fn columns<'b>(&'b self, i: usize, columns: Range<usize>, buffer: &'b mut [T]) -> &'b [T] {
+        match i.checked_sub(self.rows.count()).map(|reference| self.references[reference]) {
+            None => self.rows.rows[i].columns(columns, buffer),
+            Some(ReferencePoint::Vector(vector)) => &vector[columns],
+            Some(ReferencePoint::Origin) => {
+                let buffer = &mut buffer[..columns.len()];
+                buffer.fill(T::default());
+                buffer
+            }
+        }
+    }
+
+    /// Whether `columns` borrows point `i` and leaves the buffer alone.
+    pub(crate) fn in_memory(&self, i: usize) -> bool {
+        match i.checked_sub(self.rows.count()).map(|reference| self.references[reference]) {
+            None => match self.rows.rows[i] {
+                Row::Slice(_) => true,
+                Row::Stored(stored) => stored.as_slice().is_some(),
+            },
+            Some(ReferencePoint::Vector(_)) => true,
+            Some(ReferencePoint::Origin) => false,
+        }
+    }
+
+    /// All squared distances, or none if some row holds an inadmissible value.
+    pub fn squared_distances(&self) -> Option<Matrix> {
+        let points = self.count();
+        let width = distances::block_width::<T>(points);
+        let spoilt = AtomicBool::new(false);
+        let workspace = || (Scratch::new(points, width), vec![T::default(); width]);
+        let partial = self.engine.chunks(self.rows.dimension, workspace, |chunk, (block, buffer)| {
+            let mut squared = vec![0.0; points * points];
+            for start in chunk.clone().step_by(width) {
+                if spoilt.load(Ordering::Relaxed) {
+                    break;
+                }
+                let columns = start..chunk.end.min(start + width);
+                self.pack(columns.clone(), width, block, buffer);
+                distances::accumulate(self.engine.kernels, block, points, columns.len(), &mut squared);
+            }
+            self.rows.release(chunk);
+            if !squared.iter().all(|value| value.is_finite()) {
+                spoilt.store(true, Ordering::Relaxed);
+            }
+            squared
+        });
+        let squared = symmetric(points, add_up(points, partial));
+        // A single row has no partner that could betray it.
+        let alone = points == 1 && self.first_inadmissible().iter().any(Option::is_some);
+        (!spoilt.into_inner() && !alone).then_some(squared)
+    }
+
+    fn pack(&self, columns: Range<usize>, width: usize, block: &mut Scratch<T>, buffer: &mut [T]) {
+        let following = columns.end..self.rows.dimension.min(columns.end + width);
+        for i in 0..self.count() {
+            let next = self.rows.rows.get(i).map_or(&[][..], |row| row.peek(following.clone()));
+            let from = self.columns(i, columns.clone(), buffer);
+            distances::pack(self.engine.kernels, from, next, block.row_mut(i));
+        }
+    }
+
+    /// The first inadmissible coordinate of every row.
+    pub(crate) fn first_inadmissible(&self) -> Vec<Option<(usize, f64)>> {
+        first_inadmissible(self.rows, self.engine)
+    }
+
+    /// Runs `add` over every block of the combined points, in f64, and adds up what it makes.
+    fn over_combinations(
+        &self,
+        combinations: &Matrix,
+        add: impl Fn(&[f64], usize, &mut [f64]) + Sync,
+    ) -> Matrix {
+        let (mixed, points) = (combinations.rows(), self.count());
+        self.extra_passes.fetch_add(1, Ordering::Relaxed);
+        const WIDTH: usize = 64;
+        let workspace = || (vec![T::default(); WIDTH], vec![0.0; points * WIDTH], vec![0.0; mixed * WIDTH]);
+        let partial =
+            self.engine.chunks(self.rows.dimension, workspace, |chunk, (buffer, wide, combined)| {
+                let mut sums = vec![0.0; mixed * mixed];
+                for start in chunk.clone().step_by(WIDTH) {
+                    let columns = start..chunk.end.min(start + WIDTH);
+                    let width = columns.len();
+                    for i in 0..points {
+                        T::widen(self.columns(i, columns.clone(), buffer), &mut wide[i * WIDTH..][..width]);
+                    }
+                    combined.fill(0.0);
+                    for (m, out) in combined.chunks_exact_mut(WIDTH).enumerate() {
+                        for (i, &weight) in combinations.row(m).iter().enumerate().filter(|(_, w)| **w != 0.0)
+                        {
+                            for (out, value) in out[..width].iter_mut().zip(&wide[i * WIDTH..]) {
+                                *out += weight * value;
+                            }
+                        }
+                    }
+                    add(combined, WIDTH, &mut sums);
+                }
+                self.rows.release(chunk);
+                sums
+            });
+        symmetric(mixed, add_up(mixed, partial))
+    }
+}
+
+impl<T: Scalar> Source for Points<'_, T> {
+    fn distances(&self, combinations: &Matrix) -> Matrix {
+        let count = combinations.rows();
+        self.over_combinations(combinations, |rows, width, sums| {
+            for (i, j) in pairs(count) {
+                let (a, b) = (&rows[i * width..][..width], &rows[j * width..][..width]);
+                sums[i * count + j] += a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+            }
+        })
+    }
+
+    fn inner_products(&self, combinations: &Matrix) -> Matrix {
+        let count = combinations.rows();
+        self.over_combinations(combinations, |rows, width, sums| {
+            for i in 0..count {
+                for j in i..count {
+                    sums[i * count + j] += dot(&rows[i * width..][..width], &rows[j * width..][..width]);
+                }
+            }
+        })
+    }
+
+    fn distances_on(&self, coordinates: &[usize]) -> Matrix {
+        let count = self.count();
+        let mut one = [T::default()];
+        let mut gathered = vec![0.0; count * coordinates.len()];
+        for i in 0..count {
+            for (k, &column) in coordinates.iter().enumerate() {
+                gathered[i * coordinates.len() + k] =
+                    self.columns(i, column..column + 1, &mut one)[0].to_f64();
+            }
+        }
+        let row = |i: usize| &gathered[i * coordinates.len()..][..coordinates.len()];
+        let mut squared = vec![0.0; count * count];
+        for (i, j) in pairs(count) {
+            squared[i * count + j] = row(i).iter().zip(row(j)).map(|(a, b)| (a - b) * (a - b)).sum();
+        }
+        symmetric(count, squared)
+    }
+
+    fn dimension(&self) -> usize {
+        self.rows.dimension
+    }
+
+    fn resolution(&self) -> f64 {
+        T::RESOLUTION
+    }
+
+    fn planning_error(&self) -> f64 {
+        T::PLANNING_ERROR
+    }
+}
+
+/// The first inadmissible coordinate of every row.
+pub(crate) fn first_inadmissible<T: Scalar>(
+    rows: &Rows<'_, T>,
+    engine: Engine<'_>,
+) -> Vec<Option<(usize, f64)>> {
+    const WIDTH: usize = 2048;
+    let found = engine.chunks(
+        rows.dimension,
+        || vec![T::default(); WIDTH],
+        |chunk, buffer| {
+            let mut first = vec![None; rows.count()];
+            for start in chunk.clone().step_by(WIDTH) {
+                let columns = start..chunk.end.min(start + WIDTH);
+                for (row, first) in rows.rows.iter().zip(&mut first).filter(|(_, first)| first.is_none()) {
+                    let values = row.columns(columns.clone(), buffer);
+                    if !stream::is_clean(engine.kernels, values) {
+                        let bad = values.iter().position(|value| !value.is_admissible());
+                        *first = bad.map(|k| (start + k, values[k].to_f64()));
+                    }
+                }
+            }
+            rows.release(chunk);
+            first
+        },
+    );
+    (0..rows.count()).map(|row| found.iter().find_map(|chunk| chunk[row])).collect()
+}
+
+/// Distance of every row to a vector, in f64 throughout.
+pub(crate) fn distances_to<T: Scalar>(rows: &Rows<'_, T>, vector: &[T], engine: Engine<'_>) -> Vec<f64> {
+    const WIDTH: usize = 2048;
+    let count = rows.count();
+    let partial = engine.chunks(
+        rows.dimension,
+        || vec![T::default(); WIDTH],
+        |chunk, buffer| {
+            let mut sums = vec![0.0; count];
+            for start in chunk.clone().step_by(WIDTH) {
+                let columns = start..chunk.end.min(start + WIDTH);
+                for (row, sum) in rows.rows.iter().zip(&mut sums) {
+                    let values = row.columns(columns.clone(), buffer);
+                    *sum += stream::squared_distance(engine.kernels, values, &vector[columns.clone()]);
+                }
+            }
+            rows.release(chunk);
+            sums
+        },
+    );
+    (0..count).map(|row| partial.iter().map(|sums| sums[row]).sum::<f64>().sqrt()).collect()
+}
+
+/// All i < j < count.
+pub(crate) fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..count).flat_map(move |i| (i + 1..count).map(move |j| (i, j)))
+}
+
+/// Adds partial results in chunk order.
+fn add_up(size: usize, partial: Vec<Vec<f64>>) -> Vec<f64> {
+    let mut partial = partial.into_iter();
+    let mut total = partial.next().unwrap_or_else(|| vec![0.0; size * size]);
+    for part in partial {
+        total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+    }
+    total
+}
+
+/// Copies the upper triangle to the lower one.
+fn symmetric(size: usize, mut data: Vec<f64>) -> Matrix {
+    for (i, j) in pairs(size) {
+        data[j * size + i] = data[i * size + j];
+    }
+    Matrix::from_data(size, size, data)
+}
+
+/// One streaming read of a slice; `byz bench` measures in these.
+pub fn streaming_read<T: Scalar>(values: &[T]) -> f64 {
+    stream::sum(Kernels::detect(), values)
+}

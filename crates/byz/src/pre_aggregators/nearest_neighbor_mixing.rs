@@ -1,0 +1,52 @@
+//! Nearest-neighbour mixing: every message becomes the mean of the n − f messages nearest to it.
+//!
+//!   yᵢ = (1/(n−f)) Σ_{j ∈ N(i)} xⱼ,   N(i) = the n − f nearest to xᵢ, itself included, ties to the lowest index.
+//!
+//! Needs n ≥ 2f + 1. Costs nothing beyond the distances. It makes the honest rows agree before the rule
+//! sees them: with (f, κ)-robust rules the error constant becomes 8f/(n−f)·(κ+1) in the squared definition.
+//! Reference: Allouah, Farhadkhani, Guerraoui, Gupta, Pinot, Stephan: "Fixing by mixing", AISTATS 2023.
+
+use super::PreAggregator;
+use crate::{
+    defense::{Requirements, Round},
+    error::Result,
+    geometry::Geometry,
+    matrix::Matrix,
+    registry::{Entry, Properties},
+};
+
+struct NearestNeighborMixing;
+
+pub(super) const ENTRY: Entry<dyn PreAggregator> = Entry {
+    name: "nearest_neighbor_mixing",
+    aliases: &["nnm"],
+    summary: "each message becomes the mean of the n−f messages nearest to it",
+    parameters: &[],
+    requirement: "n ≥ 2f+1",
+    reference: "Allouah et al., Fixing by mixing, AISTATS 2023",
+    properties: Properties::ALL,
+    build: |_| Ok(Box::new(NearestNeighborMixing)),
+};
+
+impl PreAggregator for NearestNeighborMixing {
+    fn requirements(&self) -> Requirements {
+        Requirements::DISTANCES
+    }
+
+    fn defined(&self, messages: usize, tolerance: usize) -> bool {
+        messages > 2 * tolerance
+    }
+
+    fn mix(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix> {
+        let n = geometry.messages();
+        let kept = n - round.tolerance;
+        let mut mixing = Matrix::zeros(n, geometry.points());
+        for i in 0..n {
+            let row = mixing.row_mut(i);
+            for j in geometry.nearest(i, kept) {
+                row[j] = 1.0 / kept as f64;
+            }
+        }
+        Ok(mixing)
+    }
+}

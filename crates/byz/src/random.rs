@@ -1,0 +1,155 @@
+//! Random numbers by counter: any draw of any stream is reached without the draws before it.
+//!
+//! Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011). The key is made of
+//! the seed and the purpose, the counter of worker, round and position, so streams never overlap and a resumed run
+//! continues with the same numbers. Own code, because the stream is part of every published result and must
+//! not move with a dependency.
+
+/// A stream of random numbers for one (seed, purpose, worker, round).
+#[derive(Clone, Debug)]
+pub struct Stream {
+    key: [u32; 2],
+    counter: [u32; 4],
+    block: [u32; 4],
+    used: usize,
+}
+
+impl Stream {
+    /// The stream's start. `worker` and `round` are taken modulo 2³² and 2⁶⁴ − 2³² positions may be drawn.
+    pub fn new(seed: u64, purpose: &str, worker: u64, round: u64) -> Stream {
+        let key = mix(seed ^ mix(hash(purpose)));
+        let (worker, round) = (worker as u32, round as u32);
+        Stream {
+            key: [key as u32, (key >> 32) as u32],
+            counter: [0, 0, worker, round],
+            block: [0; 4],
+            used: 4,
+        }
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        if self.used == 4 {
+            self.block = philox(self.counter, self.key);
+            let position = (u64::from(self.counter[1]) << 32 | u64::from(self.counter[0])) + 1;
+            (self.counter[0], self.counter[1]) = (position as u32, (position >> 32) as u32);
+            self.used = 0;
+        }
+        self.used += 1;
+        self.block[self.used - 1]
+    }
+
+    /// 64 random bits.
+    pub fn next_u64(&mut self) -> u64 {
+        u64::from(self.next_u32()) << 32 | u64::from(self.next_u32())
+    }
+
+    /// Uniform in [0, 1) with 53 bits.
+    pub fn uniform(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Uniform in 0..bound, without bias.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        // Lemire's multiplication with rejection of the short intervals.
+        let threshold = bound.wrapping_neg() % bound;
+        loop {
+            let product = u128::from(self.next_u64()) * u128::from(bound);
+            if product as u64 >= threshold {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// A random order of 0..count (Fisher–Yates).
+    pub fn permutation(&mut self, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..count).collect();
+        for last in (1..count).rev() {
+            order.swap(last, self.below(last as u64 + 1) as usize);
+        }
+        order
+    }
+
+    /// `count` different numbers of 0..bound, ascending (Floyd's method); all of them if count ≥ bound.
+    pub fn sample(&mut self, bound: usize, count: usize) -> Vec<usize> {
+        if count >= bound {
+            return (0..bound).collect();
+        }
+        let mut chosen = std::collections::BTreeSet::new();
+        for top in bound - count..bound {
+            let pick = self.below(top as u64 + 1) as usize;
+            if !chosen.insert(pick) {
+                chosen.insert(top);
+            }
+        }
+        chosen.into_iter().collect()
+    }
+}
+
+fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+    for _ in 0..10 {
+        let left = u64::from(counter[0]) * 0xD251_1F53;
+        let right = u64::from(counter[2]) * 0xCD9E_8D57;
+        counter = [
+            (right >> 32) as u32 ^ counter[1] ^ key[0],
+            right as u32,
+            (left >> 32) as u32 ^ counter[3] ^ key[1],
+            left as u32,
+        ];
+        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
+    }
+    counter
+}
+
+/// FNV-1a.
+fn hash(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
+}
+
+/// The finaliser of SplitMix64: every bit of the result depends on every bit of the input.
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ z >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Known answers published with the Random123 library.
+    #[test]
+    fn philox_gives_the_published_numbers() {
+        assert_eq!(philox([0; 4], [0; 2]), [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]);
+        assert_eq!(philox([!0; 4], [!0; 2]), [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]);
+        let counter = [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344];
+        let answer = [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1];
+        assert_eq!(philox(counter, [0xa4093822, 0x299f31d0]), answer);
+    }
+
+    #[test]
+    fn streams_differ_by_every_part_of_their_name() {
+        let first = |mut stream: Stream| stream.next_u64();
+        let base = first(Stream::new(1, "a", 2, 3));
+        assert_eq!(base, first(Stream::new(1, "a", 2, 3)));
+        for other in [
+            Stream::new(2, "a", 2, 3),
+            Stream::new(1, "b", 2, 3),
+            Stream::new(1, "a", 3, 3),
+            Stream::new(1, "a", 2, 4),
+        ] {
+            assert_ne!(base, first(other));
+        }
+    }
+
+    #[test]
+    fn a_permutation_holds_everyone_and_a_sample_is_ascending() {
+        let mut stream = Stream::new(9, "test", 0, 0);
+        let mut order = stream.permutation(50);
+        order.sort_unstable();
+        assert_eq!(order, (0..50).collect::<Vec<_>>());
+        let sample = stream.sample(1000, 40);
+        assert_eq!(sample.len(), 40);
+        assert!(sample.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

@@ -1,0 +1,11 @@
+//! To come.
+
+use crate::exit::Outcome;
+
+/// To come.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {}
+
+pub(crate) fn run(_: &Arguments) -> Outcome {
+    Ok(())
+}

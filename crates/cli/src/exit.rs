@@ -1,0 +1,62 @@
+//! Exit codes, everywhere the same: 0 done, 1 failure, 2 usage, 3 refused, 4 diverged, 5 part of a sweep failed,
+//! 130 interrupted.
+
+use byz::{Error, Kind};
+use std::{
+    io::{self, ErrorKind, Write},
+    process::ExitCode,
+};
+
+/// What a command may end with.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The library's word.
+    Byz(Error),
+    /// Standard output could not be written.
+    Output(io::Error),
+}
+
+pub(crate) type Outcome = Result<(), Failure>;
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Byz(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+/// Says what went wrong on standard error and picks the code.
+pub(crate) fn code(outcome: Outcome) -> ExitCode {
+    let (message, code) = match outcome {
+        Ok(()) => return ExitCode::SUCCESS,
+        // Whoever read our output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(Failure::Output(error)) => (format!("cannot write the output: {error}"), 1),
+        Err(Failure::Byz(error)) => {
+            let code = match error.kind() {
+                Kind::Failure => 1,
+                Kind::Usage => 2,
+                Kind::Refused => 3,
+            };
+            (error.to_string(), code)
+        }
+    };
+    // Nothing can be done if standard error is closed too.
+    let _ = writeln!(io::stderr(), "byz: {message}");
+    ExitCode::from(code)
+}
+
+/// Ctrl-C ends the process with 130; files are only ever renamed into place whole, so none is left half-written.
+pub(crate) fn on_interrupt() {
+    let handler = || {
+        let _ = writeln!(io::stderr(), "byz: interrupted");
+        std::process::exit(130);
+    };
+    // A second handler in one process is the only error, and there is none.
+    let _ = ctrlc::set_handler(handler);
+}
