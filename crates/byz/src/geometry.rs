@@ -113,9 +113,11 @@ impl<'a> Geometry<'a> {
     pub fn inner_products_about(&self, center: usize) -> Matrix {
         let points = self.points();
         let radius = self.squared.row(center);
-        let mut sorted = radius.to_vec();
+        // Points at the centre itself have no direction to lose.
+        let mut sorted: Vec<f64> = radius.iter().copied().filter(|&radius| radius > 0.0).collect();
         sorted.sort_by(f64::total_cmp);
-        let (typical, farthest) = (sorted[points / 2].sqrt(), sorted[points - 1].sqrt());
+        let typical = sorted.get(sorted.len() / 2).map_or(0.0, |radius| radius.sqrt());
+        let farthest = sorted.last().map_or(0.0, |radius| radius.sqrt());
         if self.source.resolution() * farthest <= self.source.planning_error() * typical {
             let mut products = Matrix::zeros(points, points);
             for i in 0..points {

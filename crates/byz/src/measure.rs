@@ -6,7 +6,11 @@
 use crate::{
     engine::Engine,
     geometry::Source,
-    kernels::{Kernels, Scalar, Scratch, distances, stream},
+    kernels::{
+        Kernels, Scalar, Scratch,
+        distances::{self, Tiling},
+        stream,
+    },
     matrix::{Matrix, dot},
     messages::{Row, Rows},
 };
@@ -71,38 +75,88 @@ impl<'a, T: Scalar> Points<'a, T> {
     /// All squared distances, or none if some row holds an inadmissible value.
     pub fn squared_distances(&self) -> Option<Matrix> {
         let points = self.count();
-        let width = distances::block_width::<T>(points);
+        let tiling = Tiling::new(points);
+        let order = tiling.pairs();
+        let width = distances::block_width::<T>(points).min(self.rows.dimension);
         let spoilt = AtomicBool::new(false);
-        let workspace = || (Scratch::new(points, width), vec![T::default(); width]);
-        let partial = self.engine.chunks(self.rows.dimension, workspace, |chunk, (block, buffer)| {
-            let mut squared = vec![0.0; points * points];
-            for start in chunk.clone().step_by(width) {
-                if spoilt.load(Ordering::Relaxed) {
-                    break;
-                }
-                let columns = start..chunk.end.min(start + width);
-                self.pack(columns.clone(), width, block, buffer);
-                distances::accumulate(self.engine.kernels, block, points, columns.len(), &mut squared);
+        let workspace = || Space {
+            block: Scratch::new(points, width),
+            buffers: [vec![T::default(); width], vec![T::default(); width]],
+            sums: vec![0.0; order.len() * distances::SUMS],
+        };
+        let partial = self.engine.chunks(self.rows.dimension, workspace, |chunk, space| {
+            // Somebody else has found an inadmissible value: the result no longer matters.
+            if spoilt.load(Ordering::Relaxed) {
+                return Vec::new();
             }
+            let squared = self.squared_in_chunk(chunk.clone(), width, (&tiling, &order), space);
             self.rows.release(chunk);
             if !squared.iter().all(|value| value.is_finite()) {
                 spoilt.store(true, Ordering::Relaxed);
             }
             squared
         });
-        let squared = symmetric(points, add_up(points, partial));
         // A single row has no partner that could betray it.
         let alone = points == 1 && self.first_inadmissible().iter().any(Option::is_some);
-        (!spoilt.into_inner() && !alone).then_some(squared)
+        if spoilt.into_inner() || alone {
+            return None;
+        }
+        let mut squared = Matrix::zeros(points, points);
+        for part in partial {
+            for (&(i, j), value) in order.iter().zip(part) {
+                squared[(i, j)] += value;
+                squared[(j, i)] = squared[(i, j)];
+            }
+        }
+        Some(squared)
     }
 
-    fn pack(&self, columns: Range<usize>, width: usize, block: &mut Scratch<T>, buffer: &mut [T]) {
-        let following = columns.end..self.rows.dimension.min(columns.end + width);
-        for i in 0..self.count() {
-            let next = self.rows.rows.get(i).map_or(&[][..], |row| row.peek(following.clone()));
-            let from = self.columns(i, columns.clone(), buffer);
-            distances::pack(self.engine.kernels, from, next, block.row_mut(i));
+    /// The squared distances of all pairs within one chunk.
+    fn squared_in_chunk(
+        &self,
+        chunk: Range<usize>,
+        width: usize,
+        (tiling, order): (&Tiling, &[(usize, usize)]),
+        space: &mut Space<T>,
+    ) -> Vec<f64> {
+        let (kernels, points) = (self.engine.kernels, self.count());
+        space.sums.fill(0.0);
+        let mut following: Vec<&[T]> = Vec::with_capacity(points);
+        for start in chunk.clone().step_by(width) {
+            let columns = start..chunk.end.min(start + width);
+            for i in 0..points {
+                let from = self.columns(i, columns.clone(), &mut space.buffers[0]);
+                distances::pack(from, space.block.row_mut(i));
+            }
+            let next = columns.end..self.rows.dimension.min(columns.end + width);
+            following.clear();
+            following.extend(self.rows.rows.iter().map(|row| row.peek(next.clone())));
+            distances::accumulate(kernels, &space.block, tiling, columns.len(), &following, &mut space.sums);
         }
+        let Space { buffers: [left, right], sums, .. } = space;
+        let one = |(&(i, j), sums): (&(usize, usize), &[f64])| match distances::total::<T>(sums) {
+            Some(total) => total,
+            None => self.exact_pair(i, j, chunk.clone(), width, left, right),
+        };
+        order.iter().zip(sums.chunks_exact(distances::SUMS)).map(one).collect()
+    }
+
+    /// One pair with f64 differences and squares.
+    fn exact_pair(
+        &self,
+        i: usize,
+        j: usize,
+        chunk: Range<usize>,
+        width: usize,
+        left: &mut [T],
+        right: &mut [T],
+    ) -> f64 {
+        let block = |start: usize| {
+            let columns = start..chunk.end.min(start + width);
+            let (a, b) = (self.columns(i, columns.clone(), left), self.columns(j, columns, right));
+            stream::squared_distance(self.engine.kernels, a, b)
+        };
+        chunk.clone().step_by(width).map(block).sum()
     }
 
     /// The first inadmissible coordinate of every row.
@@ -145,6 +199,13 @@ impl<'a, T: Scalar> Points<'a, T> {
             });
         symmetric(mixed, add_up(mixed, partial))
     }
+}
+
+/// One thread's memory for measuring.
+struct Space<T> {
+    block: Scratch<T>,
+    buffers: [Vec<T>; 2],
+    sums: Vec<f64>,
 }
 
 impl<T: Scalar> Source for Points<'_, T> {

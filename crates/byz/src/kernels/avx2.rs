@@ -88,6 +88,11 @@ impl Lanes for F32x8 {
         avx2!(_mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(flags.0, flags.0)) == 0)
     }
     #[inline(always)]
+    unsafe fn add_to_memory(self, to: *mut f64) {
+        let (low, high) = widen(self.0);
+        avx2!(_mm256_storeu_pd(to, _mm256_add_pd(_mm256_loadu_pd(to), _mm256_add_pd(low, high))))
+    }
+    #[inline(always)]
     fn total(self) -> f64 {
         let (low, high) = widen(self.0);
         avx2!(total_pd(_mm256_add_pd(low, high)))
@@ -214,6 +219,10 @@ impl Lanes for F64x4 {
     #[inline(always)]
     fn is_clean(flags: Self) -> bool {
         avx2!(_mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(flags.0, flags.0)) == 0)
+    }
+    #[inline(always)]
+    unsafe fn add_to_memory(self, to: *mut f64) {
+        avx2!(_mm256_storeu_pd(to, _mm256_add_pd(_mm256_loadu_pd(to), self.0)))
     }
     #[inline(always)]
     fn total(self) -> f64 {

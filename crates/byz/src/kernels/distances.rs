@@ -2,163 +2,195 @@
 //!
 //! Σₖ (aₖ − bₖ)² per pair, never ‖a‖² + ‖b‖² − 2⟨a,b⟩: with a common offset the Gram form loses every digit, and
 //! centring first lets one huge row destroy the others. Differences and squares are taken in the message's own
-//! type, lane sums are promoted to f64 once per block. A block sum that overflowed or may have underflowed is
-//! redone in f64 for that pair alone; one that is still not finite tells of an inadmissible value.
+//! type; lane sums are promoted to f64 once per block. A sum that overflowed or may have underflowed is for the caller
+//! to redo in f64 (`stream::squared_distance`).
 //!
-//! Rows are packed (see `pack`), because rows that lie a multiple of 4096 bytes apart fall on the same cache sets.
+//! Rows are packed, because rows that lie a multiple of 4096 bytes apart fall on the same cache sets.
 
 use super::{Kernels, Lanes, Scalar, Scratch, dispatch};
 
-/// Columns per block: the packed rows and their successors share a 32 KiB first-level cache.
+/// Columns per block: the packed rows, and the sums of up to twenty rows, share a 32 KiB first-level cache.
 pub(crate) fn block_width<T: Scalar>(rows: usize) -> usize {
-    (24 * 1024 / (size_of::<T>() * rows.max(1)) / 32 * 32).clamp(64, 512)
+    (96 * 1024 / (size_of::<T>() * rows.max(1)) / 32 * 32).clamp(64, 2048)
 }
 
-dispatch! {
-    /// Adds the squared distances of rows i < j of a packed block to `squared[i · rows + j]`.
-    accumulate => accumulate_lanes(block: &Scratch<T>, rows: usize, width: usize, squared: &mut [f64])
-}
+/// f64 sums kept per pair; adding them up waits until the end.
+pub(crate) const SUMS: usize = 4;
 
 /// Rows per tile side: 4 × 2 accumulators, 4 + 2 operands and a difference fill 15 of 16 registers.
 const TALL: usize = 4;
 
-/// Where the block sums of pairs go.
-struct Pairs<'a> {
-    squared: &'a mut [f64],
+/// How the pairs of `rows` rows are cut into tiles; made once per pass.
+pub(crate) struct Tiling {
     rows: usize,
-    /// Pairs whose sum left the range of their type.
-    redo: Vec<(usize, usize)>,
+    tiles: Vec<Shape>,
 }
 
-impl Pairs<'_> {
-    #[inline(always)]
-    fn add<L: Lanes>(&mut self, i: usize, j: usize, sums: L) {
-        let sum = sums.total();
-        // Written so that NaN fails it too.
-        if sum >= L::Scalar::SMALLEST_SQUARES && sum < f64::INFINITY {
-            self.squared[i * self.rows + j] += sum;
-        } else {
-            self.redo.push((i, j));
-        }
-    }
+/// Rows first..first + tall against partner..partner + wide, or, without partners, among themselves.
+#[derive(Clone, Copy)]
+struct Shape {
+    first: usize,
+    tall: usize,
+    partner: usize,
+    wide: usize,
 }
 
-#[inline(always)]
-fn accumulate_lanes<L: Lanes>(block: &Scratch<L::Scalar>, rows: usize, width: usize, squared: &mut [f64]) {
-    assert!(width <= block.stride() && squared.len() >= rows * rows);
-    let width = width.next_multiple_of(L::WIDTH);
-    let mut pairs = Pairs { squared, rows, redo: Vec::new() };
-    let mut i = 0;
-    while i + TALL <= rows {
-        triangle::<L, TALL>(block, i, width, &mut pairs);
-        let mut j = i + TALL;
-        while j + 2 <= rows {
-            tile::<L, TALL, 2>(block, i, j, width, &mut pairs);
-            j += 2;
-        }
-        if j < rows {
-            tile::<L, TALL, 1>(block, i, j, width, &mut pairs);
-        }
-        i += TALL;
-    }
-    match rows - i {
-        3 => triangle::<L, 3>(block, i, width, &mut pairs),
-        2 => triangle::<L, 2>(block, i, width, &mut pairs),
-        _ => {}
-    }
-    for &(i, j) in &pairs.redo {
-        pairs.squared[i * rows + j] += exact_pair::<L>(block, i, j, width);
-    }
-}
-
-/// Pairs (i + a, j + b) for a < A, b < B.
-#[inline(always)]
-fn tile<L: Lanes, const A: usize, const B: usize>(
-    block: &Scratch<L::Scalar>,
-    i: usize,
-    j: usize,
-    width: usize,
-    pairs: &mut Pairs<'_>,
-) {
-    let left: [_; A] = std::array::from_fn(|a| block.row(i + a).as_ptr());
-    let right: [_; B] = std::array::from_fn(|b| block.row(j + b).as_ptr());
-    let mut sums = [[L::splat(L::Scalar::default()); B]; A];
-    let mut column = 0;
-    while column < width {
-        // SAFETY: width is a multiple of WIDTH and at most the stride of the block.
-        let x: [L; A] = std::array::from_fn(|a| unsafe { L::load(left[a].add(column)) });
-        for b in 0..B {
-            // SAFETY: as above.
-            let y = unsafe { L::load(right[b].add(column)) };
-            for a in 0..A {
-                let difference = x[a].sub(y);
-                sums[a][b] = difference.mul_add(difference, sums[a][b]);
+impl Tiling {
+    pub(crate) fn new(rows: usize) -> Tiling {
+        let mut tiles = Vec::new();
+        for first in (0..rows).step_by(TALL) {
+            let tall = TALL.min(rows - first);
+            tiles.push(Shape { first, tall, partner: first, wide: 0 });
+            for partner in (first + tall..rows).step_by(2) {
+                tiles.push(Shape { first, tall, partner, wide: 2.min(rows - partner) });
             }
         }
-        column += L::WIDTH;
+        Tiling { rows, tiles }
     }
-    for a in 0..A {
-        for b in 0..B {
-            pairs.add(i + a, j + b, sums[a][b]);
-        }
-    }
-}
 
-/// Pairs (i + a, i + b) for a < b < A.
-#[inline(always)]
-fn triangle<L: Lanes, const A: usize>(
-    block: &Scratch<L::Scalar>,
-    i: usize,
-    width: usize,
-    pairs: &mut Pairs<'_>,
-) {
-    let rows: [_; A] = std::array::from_fn(|a| block.row(i + a).as_ptr());
-    let mut sums = [[L::splat(L::Scalar::default()); A]; A];
-    let mut column = 0;
-    while column < width {
-        // SAFETY: width is a multiple of WIDTH and at most the stride of the block.
-        let x: [L; A] = std::array::from_fn(|a| unsafe { L::load(rows[a].add(column)) });
-        for a in 0..A {
-            for b in a + 1..A {
-                let difference = x[a].sub(x[b]);
-                sums[a][b] = difference.mul_add(difference, sums[a][b]);
-            }
-        }
-        column += L::WIDTH;
+    /// The pairs (i, j), i < j, in the order in which `accumulate` keeps their sums.
+    pub(crate) fn pairs(&self) -> Vec<(usize, usize)> {
+        let of = |&Shape { first, tall, partner, wide }: &Shape| {
+            let triangle = wide == 0;
+            (first..first + tall).flat_map(move |i| {
+                let partners = if triangle { i + 1..first + tall } else { partner..partner + wide };
+                partners.map(move |j| (i, j))
+            })
+        };
+        self.tiles.iter().flat_map(of).collect()
     }
-    for a in 0..A {
-        for b in a + 1..A {
-            pairs.add(i + a, i + b, sums[a][b]);
-        }
-    }
-}
-
-/// The same block sum with f64 differences and squares.
-#[inline(always)]
-fn exact_pair<L: Lanes>(block: &Scratch<L::Scalar>, i: usize, j: usize, width: usize) -> f64 {
-    let (x, y) = (block.row(i).as_ptr(), block.row(j).as_ptr());
-    let mut sum = L::splat_sum(0.0);
-    for column in (0..width).step_by(L::WIDTH) {
-        // SAFETY: width is a multiple of WIDTH and at most the stride of the block.
-        let (a, b) = unsafe { (L::load(x.add(column)), L::load(y.add(column))) };
-        sum = a.square_into(b, sum);
-    }
-    L::total_sum(sum)
 }
 
 dispatch! {
-    /// Copies a row into a packed row, fills the rest with zeros, and asks for the columns that follow.
-    pack => pack_lanes(from: &[T], following: &[T], to: &mut [T])
+    /// Adds the squared distances within a packed block to `sums`, SUMS per pair in the tiling's order, and meanwhile
+    /// asks for the columns that follow in each row.
+    accumulate => accumulate_lanes(
+        block: &Scratch<T>, tiling: &Tiling, width: usize, following: &[&[T]], sums: &mut [f64],
+    )
 }
 
 #[inline(always)]
-fn pack_lanes<L: Lanes>(from: &[L::Scalar], following: &[L::Scalar], to: &mut [L::Scalar]) {
-    let line = 64 / size_of::<L::Scalar>();
-    for start in (0..following.len()).step_by(line) {
-        L::prefetch(&following[start]);
+fn accumulate_lanes<L: Lanes>(
+    block: &Scratch<L::Scalar>,
+    tiling: &Tiling,
+    width: usize,
+    following: &[&[L::Scalar]],
+    sums: &mut [f64],
+) {
+    let rows = tiling.rows;
+    let width = width.next_multiple_of(L::WIDTH);
+    assert!(width <= block.stride() && sums.len() >= rows * rows.saturating_sub(1) / 2 * SUMS);
+    assert!(rows == 0 || block.as_slice().len() >= rows * block.stride());
+    // Each tile prefetches one row: spread over the arithmetic, the requests never fill the queue.
+    let mut following = following.iter().filter(|columns| columns.len() >= width);
+    let mut to = sums.as_mut_ptr();
+    for shape in &tiling.tiles {
+        let tile = Tile {
+            left: block.row(shape.first).as_ptr(),
+            right: block.row(shape.partner).as_ptr(),
+            stride: block.stride(),
+            width,
+            ahead: following.next().map_or(block.row(0).as_ptr(), |columns| columns.as_ptr()),
+        };
+        // SAFETY: the asserts above: every row has `width` numbers, a multiple of WIDTH, and `sums` has room for
+        // every pair, which the tiles visit once.
+        unsafe {
+            to = match (shape.tall, shape.wide) {
+                (4, 2) => tile.run::<L, 4, 2>(to),
+                (4, 1) => tile.run::<L, 4, 1>(to),
+                (4, 0) => tile.triangle::<L, 4>(to),
+                (3, 0) => tile.triangle::<L, 3>(to),
+                (2, 0) => tile.triangle::<L, 2>(to),
+                _ => to,
+            };
+        }
     }
+}
+
+/// Some rows against some others.
+struct Tile<T> {
+    left: *const T,
+    right: *const T,
+    stride: usize,
+    width: usize,
+    /// Read soon, by others.
+    ahead: *const T,
+}
+
+impl<T: Scalar> Tile<T> {
+    /// All pairs of A rows from `left` with B rows from `right`.
+    ///
+    /// # Safety
+    /// A and B rows of `width` numbers, a multiple of WIDTH, must be readable, and `to` writable for A · B · SUMS.
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Scalar = T>, const A: usize, const B: usize>(&self, to: *mut f64) -> *mut f64 {
+        let mut sums = [[L::splat(T::default()); B]; A];
+        let mut column = 0;
+        while column < self.width {
+            L::prefetch(self.ahead.wrapping_add(column));
+            // SAFETY: the caller's promise.
+            let x: [L; A] = std::array::from_fn(|a| unsafe { L::load(self.left.add(a * self.stride + column)) });
+            for b in 0..B {
+                // SAFETY: the caller's promise.
+                let y = unsafe { L::load(self.right.add(b * self.stride + column)) };
+                for a in 0..A {
+                    let difference = x[a].sub(y);
+                    sums[a][b] = difference.mul_add(difference, sums[a][b]);
+                }
+            }
+            column += L::WIDTH;
+        }
+        for a in 0..A {
+            for b in 0..B {
+                // SAFETY: the caller's promise.
+                unsafe { sums[a][b].add_to_memory(to.add((a * B + b) * SUMS)) };
+            }
+        }
+        to.wrapping_add(A * B * SUMS)
+    }
+
+    /// All pairs of A rows from `left`.
+    ///
+    /// # Safety
+    /// A rows of `width` numbers, a multiple of WIDTH, must be readable, and `to` writable for A(A − 1)/2 · SUMS.
+    #[inline(always)]
+    unsafe fn triangle<L: Lanes<Scalar = T>, const A: usize>(&self, mut to: *mut f64) -> *mut f64 {
+        let mut sums = [[L::splat(T::default()); A]; A];
+        let mut column = 0;
+        while column < self.width {
+            L::prefetch(self.ahead.wrapping_add(column));
+            // SAFETY: the caller's promise.
+            let x: [L; A] = std::array::from_fn(|a| unsafe { L::load(self.left.add(a * self.stride + column)) });
+            for a in 0..A {
+                for b in a + 1..A {
+                    let difference = x[a].sub(x[b]);
+                    sums[a][b] = difference.mul_add(difference, sums[a][b]);
+                }
+            }
+            column += L::WIDTH;
+        }
+        for a in 0..A {
+            for b in a + 1..A {
+                // SAFETY: the caller's promise.
+                unsafe { sums[a][b].add_to_memory(to) };
+                to = to.wrapping_add(SUMS);
+            }
+        }
+        to
+    }
+}
+
+/// The sum of one pair, or none if it left the range of its type and must be redone.
+pub(crate) fn total<T: Scalar>(sums: &[f64]) -> Option<f64> {
+    let total = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+    // Written so that NaN fails it too.
+    (total >= T::SMALLEST_SQUARES && total < f64::INFINITY).then_some(total)
+}
+
+/// Copies a row into a packed row and fills the rest with zeros.
+pub(crate) fn pack<T: Scalar>(from: &[T], to: &mut [T]) {
     to[..from.len()].copy_from_slice(from);
-    to[from.len()..].fill(L::Scalar::default());
+    to[from.len()..].fill(T::default());
 }
 
 /// What `accumulate` means.
@@ -181,17 +213,20 @@ mod tests {
                     .collect();
                 let mut block = Scratch::new(rows, width);
                 for (i, row) in data.iter().enumerate() {
-                    pack(kernels, row, &[], block.row_mut(i));
+                    pack(row, block.row_mut(i));
                 }
-                let mut squared = vec![0.0; rows * rows];
-                accumulate(kernels, &block, rows, width, &mut squared);
-                for i in 0..rows {
-                    for j in i + 1..rows {
-                        let (ours, exact) = (squared[i * rows + j], plain(&data, i, j));
-                        assert!(
-                            (ours - exact).abs() <= tolerance * exact,
-                            "{rows}×{width} {i},{j}: {ours} {exact}"
-                        );
+                let tiling = Tiling::new(rows);
+                let order = tiling.pairs();
+                let mut sums = vec![0.0; order.len() * SUMS];
+                accumulate(kernels, &block, &tiling, width, &[], &mut sums);
+                for ((i, j), sums) in order.into_iter().zip(sums.chunks(SUMS)) {
+                    let exact = plain(&data, i, j);
+                    match total::<T>(sums) {
+                        Some(ours) => {
+                            let message = format!("{rows}×{width} {i},{j}: {ours} {exact}");
+                            assert!((ours - exact).abs() <= tolerance * exact, "{message}");
+                        }
+                        None => assert!(!(1e-30..1e30).contains(&exact)),
                     }
                 }
             }
@@ -205,9 +240,18 @@ mod tests {
     }
 
     #[test]
-    fn survives_squares_that_overflow_or_vanish_in_f32() {
+    fn says_when_squares_overflow_or_vanish_in_f32() {
         check::<f32>(1e30, 1e-6);
-        check::<f32>(1e-30, 1e-6);
+        check::<f32>(1e-17, 1e-6);
         check::<f32>(1e-42, 1e-6);
+    }
+
+    #[test]
+    fn every_pair_has_its_place_once() {
+        for rows in 0..30 {
+            let mut order = Tiling::new(rows).pairs();
+            order.sort_unstable();
+            assert_eq!(order, crate::measure::pairs(rows).collect::<Vec<_>>());
+        }
     }
 }

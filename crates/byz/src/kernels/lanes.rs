@@ -47,6 +47,11 @@ pub trait Lanes: Copy {
     fn flag_inadmissible(self, flags: Self) -> Self;
     /// Whether no lane of `flags` is NaN.
     fn is_clean(flags: Self) -> bool;
+    /// Adds the lanes, in f64, to the four sums at `to`.
+    ///
+    /// # Safety
+    /// `to` must be readable and writable for four f64.
+    unsafe fn add_to_memory(self, to: *mut f64);
     /// The lanes added up in f64, in a fixed order.
     fn total(self) -> f64;
 
@@ -128,6 +133,13 @@ macro_rules! plain_lanes {
             #[inline(always)]
             fn is_clean(flags: Self) -> bool {
                 flags.0.iter().all(|flag| !flag.is_nan())
+            }
+            #[inline(always)]
+            unsafe fn add_to_memory(self, to: *mut f64) {
+                for k in 0..4 {
+                    // SAFETY: the caller promises four f64.
+                    unsafe { *to.add(k) += f64::from(self.0[k]) + f64::from(self.0[k + 4]) };
+                }
             }
             #[inline(always)]
             fn total(self) -> f64 {
