@@ -23,6 +23,7 @@ mod engine;
 mod error;
 mod execute;
 pub mod expression;
+pub mod files;
 pub mod geometry;
 mod kernels;
 mod matrix;
