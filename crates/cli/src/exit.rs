@@ -1,9 +1,11 @@
 //! Exit codes, everywhere the same: 0 done, 1 failure, 2 usage, 3 refused, 4 diverged, 5 part of a sweep failed,
 //! 130 interrupted.
 
-use byz::{Error, Kind};
+use crate::text::clean;
+use byz::{Error, Kind, files};
 use std::{
     io::{self, ErrorKind, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
 };
 
@@ -14,6 +16,8 @@ pub(crate) enum Failure {
     Byz(Error),
     /// Standard output could not be written.
     Output(io::Error),
+    /// A bug; the panic's own message is already on standard error.
+    Internal,
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -37,13 +41,14 @@ pub(crate) fn code(outcome: Outcome) -> ExitCode {
         // Whoever read our output has seen enough.
         Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(Failure::Output(error)) => (format!("cannot write the output: {error}"), 1),
+        Err(Failure::Internal) => ("this is a bug in byz; please report it with the message above".into(), 1),
         Err(Failure::Byz(error)) => {
             let code = match error.kind() {
                 Kind::Failure => 1,
                 Kind::Usage => 2,
                 Kind::Refused => 3,
             };
-            (error.to_string(), code)
+            (clean(&error.to_string()), code)
         }
     };
     // Nothing can be done if standard error is closed too.
@@ -51,9 +56,15 @@ pub(crate) fn code(outcome: Outcome) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Ctrl-C ends the process with 130; files are only ever renamed into place whole, so none is left half-written.
+/// A panic is a failure like others: code 1, not Rust's own.
+pub(crate) fn without_panic(run: impl FnOnce() -> Outcome) -> Outcome {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(Failure::Internal))
+}
+
+/// Ctrl-C ends the process with 130. Files are only ever renamed into place whole, and the one under way is removed.
 pub(crate) fn on_interrupt() {
     let handler = || {
+        files::discard_unfinished();
         let _ = writeln!(io::stderr(), "byz: interrupted");
         std::process::exit(130);
     };

@@ -1,11 +1,139 @@
-//! To come.
+//! `byz list`: every algorithm, straight from the tables.
 
-use crate::exit::Outcome;
+use crate::{
+    exit::Outcome,
+    text::{WIDTH, wrap},
+};
+use byz::{
+    Error, aggregators, pre_aggregators,
+    registry::{Entry, Properties, nearest},
+};
+use serde_json::{Value, json};
+use std::io::{self, Write};
 
-/// To come.
+/// List every algorithm with its parameters and requirements.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Only this family: aggregators or pre-aggregators
+    family: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
 
-pub(crate) fn run(_: &Arguments) -> Outcome {
+/// What the list says of an algorithm, whatever its family.
+struct Line {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    parameters: &'static [byz::registry::Parameter],
+    requirement: &'static str,
+    reference: &'static str,
+    properties: Properties,
+}
+
+impl<T: ?Sized> From<&'static Entry<T>> for Line {
+    fn from(entry: &'static Entry<T>) -> Line {
+        let &Entry { name, aliases, summary, parameters, requirement, reference, properties, .. } = entry;
+        Line { name, aliases, summary, parameters, requirement, reference, properties }
+    }
+}
+
+fn families() -> [(&'static str, Vec<Line>); 2] {
+    [
+        ("aggregators", aggregators::TABLE.iter().map(Line::from).collect()),
+        ("pre_aggregators", pre_aggregators::TABLE.iter().map(Line::from).collect()),
+    ]
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    let mut families = Vec::from(families());
+    if let Some(wanted) = &arguments.family {
+        let name = family(wanted)?;
+        families.retain(|(family, _)| *family == name);
+    }
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        let all: serde_json::Map<String, Value> = families
+            .iter()
+            .map(|(family, lines)| (family.to_string(), lines.iter().map(Line::to_json).collect()))
+            .collect();
+        writeln!(out, "{:#}", Value::Object(all))?;
+    } else {
+        let texts: Vec<String> = families.iter().map(|(family, lines)| section(family, lines)).collect();
+        out.write_all(texts.join("\n").as_bytes())?;
+    }
+    out.flush()?;
     Ok(())
+}
+
+/// The family meant: singular or plural, with dashes or underscores.
+fn family(wanted: &str) -> Result<&'static str, Error> {
+    let plain = wanted.to_lowercase().replace(['-', ' '], "_");
+    let plain = plain.trim_end_matches('s');
+    let known: Vec<&'static str> = families().iter().map(|(name, _)| *name).collect();
+    let found = known.iter().find(|name| name.trim_end_matches('s') == plain);
+    found.copied().ok_or_else(|| Error::UnknownName {
+        family: "family",
+        name: wanted.to_string(),
+        nearest: nearest(plain, known.iter().map(|name| name.trim_end_matches('s'))).map(|name| name + "s"),
+        known: known.iter().map(|name| name.to_string()).collect(),
+    })
+}
+
+fn section(family: &str, lines: &[Line]) -> String {
+    let title = family.replace('_', "-").to_uppercase();
+    let body: Vec<String> = lines.iter().map(Line::to_text).collect();
+    format!("{title}\n\n{}", body.join("\n"))
+}
+
+impl Line {
+    fn held(&self) -> Vec<&'static str> {
+        let Properties { translation, scale, bounded, symmetric } = self.properties;
+        let all =
+            [(translation, "translation"), (scale, "scale"), (bounded, "bounded"), (symmetric, "symmetric")];
+        all.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect()
+    }
+
+    fn to_text(&self) -> String {
+        let aliases = match self.aliases {
+            [] => String::new(),
+            aliases => format!(" ({})", aliases.join(", ")),
+        };
+        let mut text = wrap("", 2, &format!("{}{aliases}", self.name));
+        text += &wrap("    ", 4, self.summary);
+        let mut label = "    parameters  ";
+        for parameter in self.parameters {
+            let (name, default) = (parameter.name, parameter.default);
+            let accepts = parameter.kind.describe();
+            text += &wrap(label, 18, &format!("{name} = {default}: {}; {accepts}", parameter.summary));
+            label = "                ";
+        }
+        text += &wrap("    needs       ", 16, self.requirement);
+        let held = match self.held() {
+            held if held.is_empty() => "none".to_string(),
+            held => held.join(", "),
+        };
+        text += &wrap("    properties  ", 16, &held);
+        text += &wrap("    reference   ", 16, self.reference);
+        debug_assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+        text
+    }
+
+    fn to_json(&self) -> Value {
+        let parameters: Vec<Value> = self
+            .parameters
+            .iter()
+            .map(|parameter| {
+                json!({
+                    "name": parameter.name, "default": parameter.default,
+                    "accepts": parameter.kind.describe(), "summary": parameter.summary,
+                })
+            })
+            .collect();
+        json!({
+            "name": self.name, "aliases": self.aliases, "summary": self.summary, "parameters": parameters,
+            "requirement": self.requirement, "reference": self.reference, "properties": self.held(),
+        })
+    }
 }

@@ -4,6 +4,7 @@ mod aggregate;
 mod bench;
 mod exit;
 mod list;
+mod text;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -25,10 +26,11 @@ enum Command {
 
 fn main() -> ExitCode {
     exit::on_interrupt();
-    let result = match Arguments::parse().command {
-        Command::List(arguments) => list::run(&arguments),
-        Command::Aggregate(arguments) => aggregate::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
+    let command = Arguments::parse().command;
+    let run = || match &command {
+        Command::List(arguments) => list::run(arguments),
+        Command::Aggregate(arguments) => aggregate::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
     };
-    exit::code(result)
+    exit::code(exit::without_panic(run))
 }
