@@ -43,12 +43,11 @@ pub(crate) fn mean_around_median(column: &[f64], keep: usize) -> (f64, f64) {
     let mut order: Vec<usize> = (0..column.len()).collect();
     order.sort_by(|&a, &b| away(a).partial_cmp(&away(b)).expect("numbers").then(a.cmp(&b)));
     let kept: Vec<f64> = order[..keep].iter().map(|&row| column[row]).collect();
-    let margin = match order.get(keep) {
-        Some(&next) if column[next] != column[order[keep - 1]] => {
-            (away(next) - away(order[keep - 1])) / away(next).max(f64::MIN_POSITIVE)
-        }
-        _ => f64::INFINITY,
-    };
+    let pairs = order[..keep].iter().flat_map(|&i| order[keep..].iter().map(move |&j| (i, j)));
+    let different = pairs.filter(|&(i, j)| column[i] != column[j]);
+    let margin = different
+        .map(|(i, j)| (away(j) - away(i)) / away(j).max(f64::MIN_POSITIVE))
+        .fold(f64::INFINITY, f64::min);
     (mean(&sorted(&kept)), margin)
 }
 
@@ -57,6 +56,7 @@ pub(crate) fn sign_majority(column: &[f64]) -> (f64, f64) {
     let sign = |x: f64| if x > 0.0 { 1 } else { -i32::from(x < 0.0) };
     let votes: i32 = column.iter().map(|&x| sign(x)).sum();
     let largest = column.iter().fold(f64::MIN_POSITIVE, |largest, x| largest.max(x.abs()));
-    let margin = column.iter().filter(|x| **x != 0.0).fold(f64::INFINITY, |gap, x| gap.min(x.abs() / largest));
+    let margin =
+        column.iter().filter(|x| **x != 0.0).fold(f64::INFINITY, |gap, x| gap.min(x.abs() / largest));
     (f64::from(votes.signum()), margin)
 }

@@ -26,6 +26,7 @@ pub(crate) struct Instance<T> {
     pub(crate) wide: Rows,
     pub(crate) honest: Rows,
     pub(crate) f: usize,
+    pub(crate) look: Option<Look>,
 }
 
 /// A standard normal number (Box–Muller).
@@ -52,7 +53,7 @@ impl<T: Scalar> Instance<T> {
         let rows: Vec<Vec<T>> = rows.iter().map(|row| round(row)).collect();
         let wide: Rows = rows.iter().map(|row| widen(row)).collect();
         let honest = (0..wide.len()).filter(|i| !byzantine.contains(i)).map(|i| wide[i].clone()).collect();
-        Instance { rows, wide, honest, f }
+        Instance { rows, wide, honest, f, look: None }
     }
 
     /// n rows of d numbers, f of them outliers where the look has any.
@@ -89,7 +90,8 @@ impl<T: Scalar> Instance<T> {
             }
         }
         let none = !matches!(look, Look::Outliers(_) | Look::Colluding(_));
-        Instance::new(rows, if none { &[] } else { &byzantine }, f)
+        let instance = Instance::new(rows, if none { &[] } else { &byzantine }, f);
+        Instance { look: Some(look), ..instance }
     }
 
     /// The largest distance between honest rows.

@@ -1,10 +1,10 @@
 //! The geometric median: Weiszfeld's iteration run until it stands still, and the variants of the literature.
 
-use super::{Rows, argument, coordinate, number, vectors};
+use super::{Answer, Rows, argument, coordinate, eigen::eigenpairs, number, vectors};
 use byz::expression::Call;
-use vectors::{ascending, distance, minus, norm, weighted_mean};
+use vectors::{ascending, distance, dot, gap, minus, norm, weighted_mean};
 
-pub(crate) fn evaluate(call: &Call, rows: &Rows) -> Vec<f64> {
+pub(crate) fn evaluate(call: &Call, rows: &Rows) -> Answer {
     let sums: Vec<f64> = rows.iter().map(|a| rows.iter().map(|b| distance(a, b)).sum()).collect();
     let start = match argument(call, "start") {
         Some("zero") => vec![0.0; rows[0].len()],
@@ -12,11 +12,26 @@ pub(crate) fn evaluate(call: &Call, rows: &Rows) -> Vec<f64> {
         _ => rows[ascending(&sums)[0]].clone(),
     };
     let limit = argument(call, "iterations").map(|_| number(call, "iterations", 0.0) as usize);
-    match (argument(call, "smoothing"), limit) {
+    let from_medoid = !matches!(argument(call, "start"), Some("zero" | "mean"));
+    let margin = if from_medoid { gap(rows, &sums, 1) } else { f64::INFINITY };
+    let vector = match (argument(call, "smoothing"), limit) {
         (Some(_), limit) => smoothed(rows, start, number(call, "smoothing", 0.0), limit.unwrap_or(1000)),
         (None, Some(limit)) => (0..limit).fold(start, |place, _| step(rows, &place)),
-        (None, None) => exact(rows),
-    }
+        (None, None) => return Answer::smooth(exact(rows)),
+    };
+    Answer { vector, selected: None, margin }
+}
+
+/// Whether all rows lie on a line, where the minimiser need not be unique.
+pub(crate) fn collinear(rows: &Rows) -> bool {
+    let mean = weighted_mean(rows, &vec![1.0; rows.len()]);
+    let centred: Rows = rows.iter().map(|row| minus(row, &mean)).collect();
+    let gram: Rows = centred.iter().map(|a| centred.iter().map(|b| dot(a, b)).collect()).collect();
+    eigenpairs(gram).get(1).is_none_or(|second| second.0 <= 1e-12 * squared_size(&centred))
+}
+
+fn squared_size(rows: &Rows) -> f64 {
+    rows.iter().map(|row| dot(row, row)).sum()
 }
 
 /// wᵢ = 1/max(ν, ‖z − xᵢ‖), `limit` times.

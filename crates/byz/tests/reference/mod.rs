@@ -4,8 +4,13 @@
 //! distances are computed directly, subsets are enumerated, eigenvalues come from Jacobi rotations and the geometric
 //! median from a long Weiszfeld iteration.
 
-#![allow(clippy::allow_attributes, dead_code, reason = "every test binary uses its own part of the reference")]
+#![allow(
+    clippy::allow_attributes,
+    dead_code,
+    reason = "every test binary uses its own part of the reference"
+)]
 
+pub(crate) mod compare;
 pub(crate) mod coordinate;
 pub(crate) mod data;
 pub(crate) mod distance;
@@ -54,6 +59,14 @@ pub(crate) fn number(call: &Call, name: &str, default: f64) -> f64 {
 
 /// A whole pipeline; centred clipping starts at `center`.
 pub(crate) fn evaluate(expression: &str, rows: &Rows, f: usize, center: Option<&[f64]>) -> Answer {
+    let (rule, rows, margin) = mixed(expression, rows, f);
+    let mut answer = decide(&rule, &rows, f, center);
+    answer.margin = answer.margin.min(margin);
+    answer
+}
+
+/// The rule of a pipeline, the rows that reach it, and the margin of the choices so far.
+pub(crate) fn mixed(expression: &str, rows: &Rows, f: usize) -> (Call, Rows, f64) {
     let mut calls = parse(expression).expect("the tests write valid expressions");
     let rule = calls.pop().expect("a pipeline has a rule");
     let (mut rows, mut margin) = (rows.clone(), f64::INFINITY);
@@ -61,9 +74,7 @@ pub(crate) fn evaluate(expression: &str, rows: &Rows, f: usize, center: Option<&
         let (mixed, gap) = mixers::mix(call, &rows, f);
         (rows, margin) = (mixed, margin.min(gap));
     }
-    let mut answer = decide(&rule, &rows, f, center);
-    answer.margin = answer.margin.min(margin);
-    answer
+    (rule, rows, margin)
 }
 
 fn decide(call: &Call, rows: &Rows, f: usize, center: Option<&[f64]>) -> Answer {
@@ -87,7 +98,7 @@ fn decide(call: &Call, rows: &Rows, f: usize, center: Option<&[f64]>) -> Answer 
         "smea" => spectral::smea(rows, f),
         "caf" => spectral::caf(rows, f),
         "divide_and_conquer" => spectral::divide_and_conquer(call, rows, f),
-        "geometric_median" => Answer::smooth(geometric_median::evaluate(call, rows)),
+        "geometric_median" => geometric_median::evaluate(call, rows),
         "centered_clipping" => {
             let (radius, times) = (number(call, "radius", 10.0), number(call, "iterations", 1.0));
             let origin = vec![0.0; rows[0].len()];

@@ -6,11 +6,8 @@ use vectors::{ascending, dot, gap, mean_of, minus, norm, weighted_mean};
 
 /// Largest eigenvalue of Σ wᵢ yᵢyᵢᵀ, its direction, and the relative gap to the second, for centred rows y.
 fn leading(centred: &Rows, weights: &[f64]) -> (f64, Vec<f64>, f64) {
-    let scaled: Rows = centred
-        .iter()
-        .zip(weights)
-        .map(|(row, w)| row.iter().map(|x| x * w.sqrt()).collect())
-        .collect();
+    let scaled: Rows =
+        centred.iter().zip(weights).map(|(row, w)| row.iter().map(|x| x * w.sqrt()).collect()).collect();
     let gram: Rows = scaled.iter().map(|a| scaled.iter().map(|b| dot(a, b)).collect()).collect();
     let pairs = eigenpairs(gram);
     let mut direction = vec![0.0; centred[0].len()];

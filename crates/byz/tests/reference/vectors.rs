@@ -55,15 +55,16 @@ pub(crate) fn ascending(scores: &[f64]) -> Vec<usize> {
     order
 }
 
-/// The relative gap between the last of the `count` lowest scores and the next; infinite between equal rows.
+/// The smallest relative gap between one of the `count` lowest scores and one of the others; equal rows do not count.
 pub(crate) fn gap(rows: &Rows, scores: &[f64], count: usize) -> f64 {
     let order = ascending(scores);
-    match (order[..count].last(), order.get(count)) {
-        (Some(&last), Some(&next)) if rows[last] != rows[next] => {
-            (scores[next] - scores[last]) / scores[next].abs().max(f64::MIN_POSITIVE)
-        }
-        _ => f64::INFINITY,
-    }
+    let (kept, dropped) = order.split_at(count);
+    let pairs = kept.iter().flat_map(|&i| dropped.iter().map(move |&j| (i, j)));
+    let apart = |(i, j): (usize, usize)| {
+        let gap = (scores[j] - scores[i]) / scores[j].abs().max(f64::MIN_POSITIVE);
+        if gap < 1e-3 && rows[i] == rows[j] { f64::INFINITY } else { gap }
+    };
+    pairs.map(apart).fold(f64::INFINITY, f64::min)
 }
 
 /// The largest distance between two of the rows.
