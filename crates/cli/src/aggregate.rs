@@ -106,7 +106,7 @@ fn finish<T: Scalar>(arguments: &Arguments, defense: &Defense, inputs: &Inputs) 
     warn(&computed.whole.warnings);
     output::write(arguments, inputs, &computed.whole.vector)?;
     let text = match (arguments.json, arguments.explain, &arguments.output) {
-        (true, ..) => format!("{:#}\n", json::report(arguments, inputs, &computed)),
+        (true, ..) => format!("{}\n", json::report(arguments, inputs, &computed)),
         (_, true, _) => explain::table(arguments, inputs, &computed),
         (.., None) => summary::summary(arguments, inputs, &computed),
         (.., Some(_)) => String::new(),

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             .iter()
             .map(|(family, lines)| (family.to_string(), lines.iter().map(Line::to_json).collect()))
             .collect();
-        writeln!(out, "{:#}", Value::Object(all))?;
+        writeln!(out, "{}", Value::Object(all))?;
     } else {
         let texts: Vec<String> = families.iter().map(|(family, lines)| section(family, lines)).collect();
         out.write_all(texts.join("\n").as_bytes())?;

@@ -26,6 +26,8 @@ mod atomic;
 mod candidate;
 mod checkpoint;
 mod float;
+#[cfg(test)]
+mod hostile;
 mod inputs;
 mod inspect;
 mod layout;

@@ -16,7 +16,7 @@ pub(super) fn tell(arguments: &Arguments, inputs: &Inputs, error: Error) -> Outc
     let Error::Refused { reason, verdicts } = &error else { return Err(error.into()) };
     if arguments.json || arguments.explain {
         let text = match arguments.json {
-            true => format!("{:#}\n", json::refusal(arguments, inputs, reason, verdicts)),
+            true => format!("{}\n", json::refusal(arguments, inputs, reason, verdicts)),
             false => explain::verdicts(inputs, verdicts),
         };
         let mut out = io::stdout().lock();

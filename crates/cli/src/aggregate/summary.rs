@@ -6,6 +6,8 @@ use byz::{Scalar, Verdict, files::Inputs};
 
 /// Values of the aggregate shown.
 const SHOWN: usize = 6;
+/// Verdicts listed that are not `used`.
+const LISTED: usize = 10;
 
 pub(super) fn summary<T: Scalar>(arguments: &Arguments, inputs: &Inputs, computed: &Computed<T>) -> String {
     let whole = &computed.whole;
@@ -21,10 +23,14 @@ pub(super) fn summary<T: Scalar>(arguments: &Arguments, inputs: &Inputs, compute
     text += &line("dimension", format!("{}, {}", whole.vector.len(), T::NAME));
     text += &line("norm", format!("{:.6e}", norm(&whole.vector)));
     text += &line("aggregate", format!("{}{more}", values.join(", ")));
-    for (worker, verdict) in whole.verdicts.iter().enumerate().filter(|(_, v)| **v != Verdict::Used) {
+    let bad = whole.verdicts.iter().enumerate().filter(|(_, verdict)| **verdict != Verdict::Used);
+    for (worker, verdict) in bad.take(LISTED) {
         let why = explain::reason(inputs, verdict).map_or(String::new(), |why| format!(": {why}"));
         let file = explain::label(&inputs.workers()[worker]);
         text += &line(verdict.name(), format!("worker {worker} ({file}){}", clean(&why)));
+    }
+    if invalid + missing > LISTED {
+        text += &line("", format!("and {} more; see --explain", invalid + missing - LISTED));
     }
     text
 }

@@ -1,0 +1,14 @@
+//! Drives the binary as a user would: exit code, message, file.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod bits;
+mod checkpoints;
+mod exit_codes;
+mod explain;
+mod hostile;
+mod interrupt;
+mod json;
+mod list;
+mod memory;
+mod support;
+mod verdicts;
