@@ -80,6 +80,7 @@ fn leading_scores(geometry: &Geometry<'_>, members: &[usize], share: &[f64]) -> 
         return (0.0, vec![0.0; members.len()]);
     }
     let direction: Vec<f64> = vector.iter().zip(&roots).map(|(x, root)| x * root).collect();
-    let scores = products.apply(&direction).iter().map(|along| along * along / value).collect();
+    // Divided before it is squared: messages of 1e146 have squares of squares beyond the largest f64.
+    let scores = products.apply(&direction).iter().map(|along| (along / value.sqrt()).powi(2)).collect();
     (value, scores)
 }
