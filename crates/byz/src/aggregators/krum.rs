@@ -70,7 +70,7 @@ impl Scoring {
 
     /// The score of each of `members` among themselves with `neighbors` nearest others.
     pub(super) fn scores(&self, geometry: &Geometry<'_>, members: &[usize], neighbors: usize) -> Vec<f64> {
-        let unit = self.unit(geometry);
+        let unit = self.unit(geometry, members, neighbors);
         let score = |&i: &usize| {
             let others = members.iter().filter(|&&j| j != i);
             let mut costs: Vec<f64> = others.map(|&j| self.cost(geometry.squared(i, j), unit)).collect();
@@ -88,16 +88,20 @@ impl Scoring {
         }
     }
 
-    /// Fourth powers are taken relative to a typical squared distance, so that they neither overflow nor vanish.
-    fn unit(&self, geometry: &Geometry<'_>) -> f64 {
+    /// Fourth powers are taken relative to the squared distance within which some member has all its neighbours: what
+    /// is too small beside it to have a fourth power adds nothing, and what is too large cannot have the lowest score.
+    fn unit(&self, geometry: &Geometry<'_>, members: &[usize], neighbors: usize) -> f64 {
         if self.power != 4 {
             return 1.0;
         }
-        let n = geometry.messages();
-        let mut all: Vec<f64> =
-            (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| geometry.squared(i, j)).collect();
-        all.sort_unstable_by(f64::total_cmp);
-        all.iter().copied().skip(all.len() / 2).find(|value| *value > 0.0).unwrap_or(1.0)
+        let reach = |&i: &usize| {
+            let others = members.iter().filter(|&&j| j != i);
+            let mut squared: Vec<f64> = others.map(|&j| geometry.squared(i, j)).collect();
+            squared.sort_unstable_by(f64::total_cmp);
+            squared.into_iter().take(neighbors).last().unwrap_or(0.0)
+        };
+        let positive = members.iter().map(reach).filter(|reach| *reach > 0.0);
+        positive.min_by(f64::total_cmp).unwrap_or(1.0)
     }
 }
 

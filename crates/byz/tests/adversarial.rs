@@ -1,0 +1,189 @@
+//! Inputs made to hurt: where iterations stall, sums cancel and centres are far from what they centre.
+
+mod reference;
+
+use byz::{Kernels, Scalar, Stream};
+use reference::{
+    Rows,
+    data::{Instance, Look, normals, round, widen},
+    evaluate,
+    geometric_median::{certificate, objective},
+    mixers,
+    run::{both_kernels, number_note, run},
+    vectors::{distance, norm, spread},
+};
+
+/// The optimality bound at the library's answer must be tiny; where rounding of z itself spoils it, the objective must be.
+fn is_the_median(name: &str, rows: &Rows) {
+    for rule in ["geometric_median", "geometric_median(start=mean)", "geometric_median(start=zero)"] {
+        let result = run(rule, rows, (rows.len() - 1) / 2, Kernels::fastest()).expect("defined");
+        let gap = number_note(&result, "gap").expect("the gap is noted");
+        let best = evaluate("geometric_median", rows, 0, None).vector;
+        let (ours, least) = (objective(rows, &result.vector), objective(rows, &best));
+        let proven = certificate(rows, &result.vector);
+        assert!(ours <= least * (1.0 + 1e-11), "{name} {rule}: {ours:e} > {least:e}, proven {proven:e}");
+        assert!(gap <= 1e-7 || ours <= least * (1.0 + 1e-14), "{name} {rule}: reports a gap of {gap:e}");
+    }
+}
+
+#[test]
+fn the_geometric_median_does_not_stall_at_a_corner_that_is_just_or_just_not_optimal() {
+    for nudge in [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, -1e-12, -1e-9, -1e-6] {
+        // At 120° the corner is the minimiser; a little less and it is not.
+        let angle = (120f64 + nudge * 100.0).to_radians() / 2.0;
+        let corner = [vec![0.0, 0.0], vec![angle.cos(), angle.sin()], vec![angle.cos(), -angle.sin()]];
+        is_the_median(&format!("corner {nudge:e}"), &corner.to_vec());
+        let far =
+            [vec![0.0, 0.0], vec![1e6 * angle.cos(), 1e6 * angle.sin()], vec![angle.cos(), -angle.sin()]];
+        is_the_median(&format!("long corner {nudge:e}"), &far.to_vec());
+    }
+}
+
+#[test]
+fn the_geometric_median_is_found_among_lines_clusters_and_copies() {
+    let mut stream = Stream::new(3, "clusters", 0, 0);
+    for trial in 0..40 {
+        let n = 3 + trial % 9;
+        let line: Rows = (0..n).map(|i| vec![i as f64 * i as f64, 2.0 * (i * i) as f64]).collect();
+        is_the_median("line", &line);
+        let nearly: Rows = line.iter().map(|row| vec![row[0] + 1e-9 * stream.uniform(), row[1]]).collect();
+        is_the_median("nearly a line", &nearly);
+        // A tight cluster that is not a majority, and a wide one.
+        for (tight, share) in [(1e-3, 2), (1e-6, 2), (1e-9, 2), (1e-6, 3)] {
+            let size = |i: usize| if i % share == 0 { tight } else { 1.0 };
+            let rows: Rows = (0..n + 2).map(|i| normals(&mut stream, 5, size(i))).collect();
+            is_the_median(&format!("cluster {tight:e}"), &rows);
+        }
+        let mut copies: Rows = (0..n).map(|_| normals(&mut stream, 3, 1.0)).collect();
+        copies.extend(vec![copies[0].clone(); n / 2]);
+        is_the_median("copies", &copies);
+    }
+}
+
+/// n = 2f + 1: half of the rows beside the centre are outliers, so "typical" must not mean one of them.
+fn exact_beside_outliers<T: Scalar>(relative: f64) {
+    let mut worst = (0.0, String::new());
+    for size in [1e2, 1.6e3, 1e4, 1e6, 1e8, 1e15] {
+        for (n, f) in [(3, 1), (5, 2), (7, 3), (9, 4), (20, 9), (20, 4)] {
+            for d in [2, 3, 10, 300] {
+                for look in [Look::Outliers(size), Look::Colluding(size)] {
+                    let instance = Instance::<T>::random(look, n, f, d, d as u64);
+                    let expected = evaluate("geometric_median", &instance.wide, f, None).vector;
+                    let result =
+                        run("geometric_median", &instance.rows, f, Kernels::fastest()).expect("defined");
+                    let error = distance(&widen(&result.vector), &expected) / instance.spread();
+                    if error > worst.0 {
+                        worst = (error, format!("{look:?} n={n} f={f} d={d}"));
+                    }
+                }
+            }
+        }
+    }
+    println!("geometric_median {} beside outliers: {:.1e} of the spread at {}", T::NAME, worst.0, worst.1);
+    assert!(worst.0 <= relative, "{} {:e} at {}", T::NAME, worst.0, worst.1);
+}
+
+#[test]
+fn the_geometric_median_is_exact_beside_outliers_of_every_size() {
+    exact_beside_outliers::<f64>(1e-7);
+    exact_beside_outliers::<f32>(1e-3);
+}
+
+/// Clipped rows are short, however long the rows were; what is computed about a long row must not show it.
+fn clipped_rows_keep_their_digits<T: Scalar>(sizes: &[f64], relative: f64) {
+    for &size in sizes {
+        let mut stream = Stream::new(8, "long", 0, 0);
+        let rows: Vec<Vec<T>> = (0..9).map(|_| round(&normals(&mut stream, 70, size))).collect();
+        let wide: Rows = rows.iter().map(|row| widen(row)).collect();
+        for rule in ["median", "trimmed_mean", "mean", "geometric_median", "nnm", "krum"] {
+            let rule = if rule == "nnm" { "nnm+trimmed_mean" } else { rule };
+            let expression = format!("clipping(radius=2)+{rule}");
+            let expected = evaluate(&expression, &wide, 2, None).vector;
+            for kernels in both_kernels() {
+                let found = widen(&run(&expression, &rows, 2, kernels).expect("defined").vector);
+                let error = distance(&found, &expected);
+                assert!(
+                    error <= relative,
+                    "{expression} {} rows of {size:e}: off by {error:e} of 2",
+                    T::NAME
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn clipping_long_rows_leaves_short_ones_with_all_their_digits() {
+    clipped_rows_keep_their_digits::<f32>(&[1e2, 1e4, 1e8, 1e20, 1e30, 1e36], 1e-5);
+    clipped_rows_keep_their_digits::<f64>(&[1e4, 1e10, 1e20, 1e30, 1e100], 1e-9);
+}
+
+/// A factor of 1e-40 is no normal f32.
+#[test]
+fn clipping_one_row_of_any_size_keeps_its_direction() {
+    for (honest, huge) in [(1.0, 1e30), (1.0, 1e37), (1e-3, 1e37), (1e-6, 1e37), (1e-6, 1e30)] {
+        let mut stream = Stream::new(9, "direction", 0, 0);
+        let mut rows: Vec<Vec<f32>> = (0..6).map(|_| round(&normals(&mut stream, 50, honest))).collect();
+        rows.push(round(&normals(&mut stream, 50, huge)));
+        let wide: Rows = rows.iter().map(|row| widen(row)).collect();
+        for rule in
+            ["arc+median", "arc+trimmed_mean", "arc+mean", "arc+mean_around_median", "arc+geometric_median"]
+        {
+            let expected = evaluate(rule, &wide, 1, None).vector;
+            let error = distance(
+                &widen(&run(rule, &rows, 1, Kernels::fastest()).expect("defined").vector),
+                &expected,
+            );
+            assert!(error <= 1e-5 * norm(&wide[0]), "{rule}, {huge:e} beside {honest:e}: off by {error:e}");
+        }
+    }
+}
+
+/// Fourth powers of distances span 1e600: the choice must still be the best of the honest rows.
+#[test]
+fn krum_with_fourth_powers_chooses_well_beside_rows_of_1e100() {
+    for (n, f) in [(7, 2), (9, 3), (5, 1), (11, 4)] {
+        for size in [1e30, 1e60, 1e100, 1e140] {
+            let instance = Instance::<f64>::random(Look::Outliers(size), n, f, 6, 5);
+            let squared = reference::vectors::squared_distances(&instance.wide);
+            let score = |i: usize| {
+                let mut row = squared[i].clone();
+                row.sort_by(f64::total_cmp);
+                row[1..n - f - 1].iter().map(|x| x * x).sum::<f64>()
+            };
+            let best = (0..n).min_by(|&a, &b| score(a).total_cmp(&score(b))).expect("rows");
+            let result = run("krum(power=4)", &instance.rows, f, Kernels::fastest()).expect("defined");
+            assert_eq!(result.vector, instance.rows[best], "n={n} f={f} size={size:e}");
+        }
+    }
+}
+
+/// One coordinate of the mixed rows is a sum that cancels to nothing beside a huge row of weight zero.
+#[test]
+fn mixing_in_f32_keeps_the_digits_of_honest_rows_beside_huge_ones() {
+    for size in [1e3, 1e8, 1e20, 1e30, 3e37] {
+        for mixer in ["nnm", "bucketing", "nnm+nnm", "arc+nnm"] {
+            for rule in ["median", "trimmed_mean"] {
+                let instance = Instance::<f32>::random(Look::Outliers(size), 20, 4, 130, 31);
+                let expression = format!("{mixer}+{rule}");
+                let expected = evaluate(&expression, &instance.wide, 4, None).vector;
+                let found =
+                    widen(&run(&expression, &instance.rows, 4, Kernels::fastest()).expect("defined").vector);
+                let error = distance(&found, &expected) / instance.spread();
+                assert!(error <= 1e-6, "{expression} beside {size:e}: off by {error:e} of the spread");
+            }
+        }
+    }
+}
+
+/// Adaptive clipping keeps lengths; the lengths themselves are checked, not only their mean.
+#[test]
+fn adaptive_clipping_cuts_the_longest_to_the_longest_of_the_rest() {
+    let instance = Instance::<f64>::random(Look::Outliers(1e6), 10, 3, 40, 2);
+    let clipped = mixers::adaptively_clipped(&instance.wide, 3);
+    assert!(spread(&clipped) < 1e3);
+    let source = reference::source::Materialised(clipped);
+    let expected = evaluate("krum", &source.0, 3, None).vector;
+    let found = run("arc+krum", &instance.rows, 3, Kernels::fastest()).expect("defined").vector;
+    assert!(distance(&found, &expected) <= 1e-12 * norm(&expected));
+}
