@@ -118,6 +118,35 @@ fn clipping_long_rows_leaves_short_ones_with_all_their_digits() {
     clipped_rows_keep_their_digits::<f64>(&[1e4, 1e10, 1e20, 1e30, 1e100], 1e-9);
 }
 
+/// Distances between clipped rows are small differences of huge numbers: they must be noticed and measured.
+fn clipped_distances_do_not_cancel<T: Scalar>(sizes: &[f64], relative: f64) {
+    for &size in sizes {
+        for (n, seed) in (3..7).flat_map(|n| (0..10).map(move |seed| (n, seed))) {
+            let mut stream = Stream::new(seed, "cancel", n, 0);
+            let rows: Vec<Vec<T>> = (0..n).map(|_| round(&normals(&mut stream, 9, size))).collect();
+            let wide: Rows = rows.iter().map(|row| widen(row)).collect();
+            for rule in ["geometric_median", "multi_krum(select=2)", "monna"] {
+                let expression = format!("clipping(radius=2)+{rule}");
+                let answer = evaluate(&expression, &wide, 0, None);
+                let found = widen(&run(&expression, &rows, 0, Kernels::fastest()).expect("defined").vector);
+                let error = distance(&found, &answer.vector);
+                let tied = answer.margin < 1e-5;
+                assert!(
+                    error <= relative || tied,
+                    "{expression} {} n={n} {size:e}: off by {error:e} of 2",
+                    T::NAME
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn distances_between_clipped_rows_do_not_cancel_unnoticed() {
+    clipped_distances_do_not_cancel::<f32>(&[1e4, 1e9, 1e20, 1e30], 1e-4);
+    clipped_distances_do_not_cancel::<f64>(&[1e4, 1e9, 1e20, 1e30, 1e100], 1e-8);
+}
+
 /// A factor of 1e-40 is no normal f32.
 #[test]
 fn clipping_one_row_of_any_size_keeps_its_direction() {
