@@ -13,8 +13,11 @@ use std::{any::TypeId, fs, io::ErrorKind, ops::Range, path::Path};
 /// The bytes of a file.
 pub(super) struct Map(Mmap);
 
-/// A fault brings in this many bytes around itself, so as many are released around a range.
-const WINDOW: usize = 1 << 16;
+/// A fault may map all of the largest unit in which the system keeps a file, behind the touched byte as well as
+/// ahead. Releasing less than whole units would leave what other faults have mapped behind.
+const UNIT: usize = 1 << 21;
+/// And it maps this much around itself, wherever units end.
+const AROUND: usize = 1 << 16;
 
 impl Map {
     /// Maps a regular file; none if there is no such path. Pipes and devices are refused: they have no length.
@@ -59,10 +62,8 @@ impl Map {
 
     /// Lets the system take back the memory of these bytes; they are read again from the file when touched.
     pub(super) fn release(&self, bytes: Range<usize>) {
-        // The windows of faults are aligned in memory, not in the file.
-        let base = self.0.as_ptr() as usize;
-        let start = ((base + bytes.start) / WINDOW * WINDOW).max(base) - base;
-        let end = ((base + bytes.end).next_multiple_of(WINDOW) - base).min(self.0.len());
+        let start = (bytes.start / UNIT * UNIT).saturating_sub(AROUND);
+        let end = (bytes.end.next_multiple_of(UNIT) + AROUND).min(self.0.len());
         #[cfg(unix)]
         if start < end {
             // SAFETY: the range lies in the map. Dropped pages of a read-only map of a file come back with the

@@ -11,7 +11,7 @@ use std::{
 
 const WORKERS: usize = 12;
 /// 64 MB a file; less where nothing is optimised and a pass takes long.
-const DIMENSION: usize = if cfg!(debug_assertions) { 2 << 20 } else { 16 << 20 };
+const DIMENSION: usize = if cfg!(debug_assertions) { 4 << 20 } else { 16 << 20 };
 
 /// Peak resident memory of a process, in bytes.
 fn peak(id: u32) -> u64 {
@@ -55,8 +55,8 @@ fn peaks_stay_low(rules: &[&str]) {
         inputs += &format!("{name} ");
     }
     let vector = 4 * DIMENSION as u64;
-    // The aggregate and as much again for blocks; the program itself takes a few megabytes.
-    let most = vector * 2 + (24 << 20);
+    // The aggregate and as much again; for each worker and thread a unit in which the system maps files; the program.
+    let most = vector * 2 + WORKERS as u64 * 2 * (2 << 20) + (16 << 20);
     assert!(most < vector * WORKERS as u64 * 2 / 3);
     for rule in rules {
         let peak = peak_of(&files, &format!("{inputs} --rule {rule}"));
