@@ -216,3 +216,55 @@ fn adaptive_clipping_cuts_the_longest_to_the_longest_of_the_rest() {
     let found = run("arc+krum", &instance.rows, 3, Kernels::fastest()).expect("defined").vector;
     assert!(distance(&found, &expected) <= 1e-12 * norm(&expected));
 }
+
+/// One outlier hides the next: every sum that holds the largest has forgotten the others.
+fn sizes_far_apart<T: Scalar>(relative: f64) {
+    let sizes = [1e30, 1e15, 1e8, 1e3];
+    for (seed, rule) in (0..6).flat_map(|seed| {
+        let rules = [
+            "smea",
+            "caf",
+            "minimum_diameter_averaging",
+            "krum",
+            "multi_krum",
+            "geometric_median",
+            "trimmed_mean",
+        ];
+        let mixed = [
+            "nnm+geometric_median",
+            "nnm+krum",
+            "nnm+smea",
+            "arc+caf",
+            "arc+nnm+geometric_median",
+            "nnm+trimmed_mean",
+        ];
+        rules.into_iter().chain(mixed).map(move |rule| (seed, rule))
+    }) {
+        let mut stream = Stream::new(seed, "apart", 0, 0);
+        let (n, f) = (10, 4);
+        let order = stream.permutation(n);
+        let row = |i: usize| {
+            normals(
+                &mut Stream::new(seed, "apart", i as u64, 1),
+                12,
+                sizes.get(order[i]).copied().unwrap_or(1.0),
+            )
+        };
+        let rows: Rows = (0..n).map(row).collect();
+        let byzantine: Vec<usize> = (0..n).filter(|&i| order[i] < f).collect();
+        let instance = Instance::<T>::new(rows, &byzantine, f);
+        let answer = evaluate(rule, &instance.wide, f, None);
+        if answer.margin < 1e-5 {
+            continue;
+        }
+        let found = widen(&run(rule, &instance.rows, f, Kernels::fastest()).expect("defined").vector);
+        let error = distance(&found, &answer.vector) / instance.spread();
+        assert!(error <= relative, "{rule} {} seed {seed}: off by {error:e} of the spread", T::NAME);
+    }
+}
+
+#[test]
+fn outliers_of_sizes_far_apart_do_not_hide_one_another() {
+    sizes_far_apart::<f64>(1e-7);
+    sizes_far_apart::<f32>(1e-3);
+}
