@@ -50,7 +50,7 @@ fn the_geometric_median_is_found_among_lines_clusters_and_copies() {
         is_the_median("nearly a line", &nearly);
         // A tight cluster that is not a majority, and a wide one.
         for (tight, share) in [(1e-3, 2), (1e-6, 2), (1e-9, 2), (1e-6, 3)] {
-            let size = |i: usize| if i % share == 0 { tight } else { 1.0 };
+            let size = |i: usize| if i.is_multiple_of(share) { tight } else { 1.0 };
             let rows: Rows = (0..n + 2).map(|i| normals(&mut stream, 5, size(i))).collect();
             is_the_median(&format!("cluster {tight:e}"), &rows);
         }
