@@ -263,10 +263,7 @@ impl Defense {
         if let Some(workers) = round.workers {
             name_workers(&mut decision.notes, workers);
         }
-        let center = match geometry.mixing() {
-            Some(_) if self.requirements().distances => measured.central(points.rows.count() - tolerance),
-            _ => 0,
-        };
+        let center = || measured.central(points.rows.count() - tolerance);
         Ok((Plan::new(decision.finish, geometry.mixing(), points.count(), center), decision.notes))
     }
 

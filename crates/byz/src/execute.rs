@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Columns of a block of rows that are read where they lie.
 const BLOCK: usize = 2048;
 /// Columns of a block that is mixed; rows and mixed rows share the first-level cache.
-const MIXED_BLOCK: usize = 64;
+const MIXED_BLOCK: usize = 192;
 
 /// Applies the plan, or returns none if a row holds an inadmissible value.
 pub fn execute<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Option<Vec<T>> {
@@ -98,8 +98,11 @@ fn mixed_coordinate_wise<T: Scalar>(
     center: usize,
     out: &mut [T],
 ) -> bool {
-    let (mixed, count) = (mixing.rows(), points.count());
+    let count = points.count();
     let all: Vec<usize> = (0..count).collect();
+    // Neighbours of an honest cluster mix the same messages: each distinct row is mixed once.
+    let (mixing, copies) = mixing.distinct_rows();
+    let mixed = mixing.rows();
     let rounded: Vec<T> = mixing.as_slice().iter().map(|&weight| T::from_f64(weight)).collect();
     // Signs are not translation-equivariant.
     let centered = rule != CoordinateRule::SignMajority;
@@ -107,7 +110,7 @@ fn mixed_coordinate_wise<T: Scalar>(
         buffers: vec![Vec::new(); count],
         rows: Scratch::new(count, MIXED_BLOCK),
         mixed: Scratch::new(mixed, MIXED_BLOCK),
-        space: Workspace::new(rule, mixed),
+        space: Workspace::new(rule, copies.len()),
         wide: None,
     };
     let kernels = points.engine.kernels;
@@ -120,7 +123,7 @@ fn mixed_coordinate_wise<T: Scalar>(
             let rows = borrow(points, &all, columns, &mut s.buffers);
             mix::subtract(kernels, &rows, centered.then(|| rows[center]), &mut s.rows);
             mix::mix(kernels, &rounded, &s.rows, count, width, &mut s.mixed);
-            let mixed_rows: Vec<&[T]> = (0..mixed).map(|i| &s.mixed.row(i)[..width]).collect();
+            let mixed_rows: Vec<&[T]> = copies.iter().map(|&i| &s.mixed.row(i)[..width]).collect();
             let mut block_clean = coordinate::apply(kernels, rule, &mixed_rows, &mut s.space, part);
             if block_clean && centered {
                 for (out, reference) in part.iter_mut().zip(rows[center]) {
@@ -128,8 +131,9 @@ fn mixed_coordinate_wise<T: Scalar>(
                 }
             }
             if !block_clean {
-                let wide = s.wide.get_or_insert_with(|| WideSpace::new(rule, count, mixed));
-                block_clean = wide.redo(kernels, rule, &rows, mixing, centered.then_some(center), part);
+                let wide = s.wide.get_or_insert_with(|| WideSpace::new(rule, count, mixed, copies.len()));
+                let center = centered.then_some(center);
+                block_clean = wide.redo(kernels, rule, &rows, (&mixing, &copies), center, part);
             }
             clean &= block_clean;
         }
@@ -156,11 +160,11 @@ struct WideSpace {
 }
 
 impl WideSpace {
-    fn new(rule: CoordinateRule, count: usize, mixed: usize) -> WideSpace {
+    fn new(rule: CoordinateRule, count: usize, mixed: usize, copies: usize) -> WideSpace {
         WideSpace {
             rows: Scratch::new(count, MIXED_BLOCK),
             mixed: Scratch::new(mixed, MIXED_BLOCK),
-            space: Workspace::new(rule, mixed),
+            space: Workspace::new(rule, copies),
         }
     }
 
@@ -169,7 +173,7 @@ impl WideSpace {
         kernels: crate::Kernels,
         rule: CoordinateRule,
         rows: &[&[T]],
-        mixing: &Matrix,
+        (mixing, copies): (&Matrix, &[usize]),
         center: Option<usize>,
         out: &mut [T],
     ) -> bool {
@@ -183,7 +187,7 @@ impl WideSpace {
             }
         }
         mix::mix(kernels, mixing.as_slice(), &self.rows, rows.len(), width, &mut self.mixed);
-        let mixed: Vec<&[f64]> = (0..mixing.rows()).map(|i| &self.mixed.row(i)[..width]).collect();
+        let mixed: Vec<&[f64]> = copies.iter().map(|&i| &self.mixed.row(i)[..width]).collect();
         let mut result = [0.0; MIXED_BLOCK];
         let clean = coordinate::apply(kernels, rule, &mixed, &mut self.space, &mut result[..width]);
         for k in 0..width {

@@ -90,11 +90,32 @@ impl<'a> Geometry<'a> {
 
     /// The `count` messages nearest to a point, itself included if it is a message, by (distance, index).
     pub fn nearest(&self, point: usize, count: usize) -> Vec<usize> {
-        let row = &self.squared.row(point)[..self.messages];
-        let mut order: Vec<usize> = (0..self.messages).collect();
-        order.sort_by(|&a, &b| row[a].total_cmp(&row[b]));
+        let mut order = ascending(&self.squared.row(point)[..self.messages]);
         order.truncate(count);
         order
+    }
+
+    /// The `count` messages nearest to a point as [`Geometry::nearest`] has them, in ascending order of index.
+    pub fn neighborhood(&self, point: usize, count: usize) -> Vec<usize> {
+        let row = &self.squared.row(point)[..self.messages];
+        let dropped = self.messages - count.min(self.messages);
+        if dropped > 8 {
+            let mut nearest = self.nearest(point, count);
+            nearest.sort_unstable();
+            return nearest;
+        }
+        // Dropping the few farthest one by one is quicker than sorting; the highest index goes first among equals.
+        let mut kept: Vec<usize> = (0..self.messages).collect();
+        for _ in 0..dropped {
+            let mut farthest = 0;
+            for (place, &message) in kept.iter().enumerate() {
+                if row[message] >= row[kept[farthest]] {
+                    farthest = place;
+                }
+            }
+            kept.remove(farthest);
+        }
+        kept
     }
 
     /// The message whose `count` nearest messages reach least far: with count > tolerance it is at most
@@ -148,7 +169,17 @@ impl<'a> Geometry<'a> {
             Some(before) => extended.times(before),
             None => extended.clone(),
         };
-        let squared = self.derived_distances(&extended).unwrap_or_else(|| self.source.distances(&composed));
+        let (distinct, class) = extended.distinct_rows();
+        let between = self.derived_distances(&distinct).unwrap_or_else(|| {
+            let combinations = self.mixing.as_ref().map_or_else(|| distinct.clone(), |before| distinct.times(before));
+            self.source.distances(&combinations)
+        });
+        let mut squared = Matrix::zeros(class.len(), class.len());
+        for (i, &a) in class.iter().enumerate() {
+            for (to, &b) in squared.row_mut(i).iter_mut().zip(&class) {
+                *to = between[(a, b)];
+            }
+        }
         Geometry {
             squared,
             messages: rows,
@@ -160,27 +191,41 @@ impl<'a> Geometry<'a> {
 
     /// −½ aᵀDa for all pairs of rows, or none where some pair would cancel.
     fn derived_distances(&self, mixing: &Matrix) -> Option<Matrix> {
-        let rows = mixing.rows();
-        let halfway = mixing.times(&self.squared);
-        let own: Vec<f64> = (0..rows).map(|i| 0.5 * dot(halfway.row(i), mixing.row(i))).collect();
-        let center = self.central(self.messages / 2 + 1);
-        let radius = self.squared.row(center);
-        let mut squared = Matrix::zeros(rows, rows);
-        for (i, j) in pairs(rows) {
-            let value = (dot(halfway.row(i), mixing.row(j)) - own[i] - own[j]).max(0.0);
-            // Rounding of the sum is at most the resolution times Σ|aₖ| · Σ|aₖ|Dₖc · 2.
+        let squared = self.rough_distances(mixing);
+        // A far message costs digits only where two rows weigh it differently, so it is the reach of their
+        // difference that counts: the rounding is at most resolution · 2 · Σ|aₖ| · Σ|aₖ|Dₖc.
+        let allowed = self.source.planning_error() / self.source.resolution();
+        let widest = self.squared.as_slice().iter().copied().fold(0.0, f64::max);
+        let mut radius: Option<&[f64]> = None;
+        for (i, j) in pairs(mixing.rows()) {
+            // Σ|aₖ| is at most two.
+            if 8.0 * widest <= allowed * squared[(i, j)] {
+                continue;
+            }
+            let radius = radius.get_or_insert_with(|| self.squared.row(self.central(self.messages / 2 + 1)));
             let (mut size, mut reach) = (0.0, 0.0);
-            for ((a, b), radius) in mixing.row(i).iter().zip(mixing.row(j)).zip(radius) {
+            for ((a, b), radius) in mixing.row(i).iter().zip(mixing.row(j)).zip(*radius) {
                 size += (a - b).abs();
                 reach += (a - b).abs() * radius;
             }
-            if 2.0 * size * reach * self.source.resolution() > self.source.planning_error() * value {
+            if 2.0 * size * reach > allowed * squared[(i, j)] {
                 return None;
             }
-            let value = if size == 0.0 { 0.0 } else { value };
-            (squared[(i, j)], squared[(j, i)]) = (value, value);
         }
         Some(squared)
+    }
+
+    /// −½ aᵀDa for all pairs of rows, as they come.
+    fn rough_distances(&self, mixing: &Matrix) -> Matrix {
+        let rows = mixing.rows();
+        let halfway = mixing.times(&self.squared);
+        let own: Vec<f64> = (0..rows).map(|i| 0.5 * dot(halfway.row(i), mixing.row(i))).collect();
+        let mut squared = Matrix::zeros(rows, rows);
+        for (i, j) in pairs(rows) {
+            let value = (dot(halfway.row(i), mixing.row(j)) - own[i] - own[j]).max(0.0);
+            (squared[(i, j)], squared[(j, i)]) = (value, value);
+        }
+        squared
     }
 
     /// The same points seen on some coordinates only.
@@ -204,19 +249,6 @@ impl<'a> Geometry<'a> {
                 }
             }
         }
-    }
-
-    /// −½ aᵀDa without a second look, for scores that only rank.
-    fn rough_distances(&self, mixing: &Matrix) -> Matrix {
-        let halfway = mixing.times(&self.squared);
-        let rows = mixing.rows();
-        let own: Vec<f64> = (0..rows).map(|i| 0.5 * dot(halfway.row(i), mixing.row(i))).collect();
-        let mut squared = Matrix::zeros(rows, rows);
-        for (i, j) in pairs(rows) {
-            let value = (dot(halfway.row(i), mixing.row(j)) - own[i] - own[j]).max(0.0);
-            (squared[(i, j)], squared[(j, i)]) = (value, value);
-        }
-        squared
     }
 
     /// The points as combinations of the measured points, if they were mixed.

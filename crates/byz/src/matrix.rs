@@ -91,6 +91,21 @@ impl Matrix {
         (0..self.rows).map(|i| dot(self.row(i), vector)).collect()
     }
 
+    /// The different rows, and for each row which of them it is. Mixing a cluster of messages gives the same row
+    /// again and again.
+    pub fn distinct_rows(&self) -> (Matrix, Vec<usize>) {
+        let mut first: Vec<usize> = Vec::new();
+        let class = (0..self.rows)
+            .map(|i| {
+                first.iter().position(|&j| self.row(j) == self.row(i)).unwrap_or_else(|| {
+                    first.push(i);
+                    first.len() - 1
+                })
+            })
+            .collect();
+        (self.select_rows(&first), class)
+    }
+
     /// Only these rows, in this order.
     pub fn select_rows(&self, rows: &[usize]) -> Matrix {
         let data = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();
@@ -138,5 +153,7 @@ mod tests {
         assert_eq!(a.apply(&[1.0, 2.0, 3.0]), [7.0, 9.0]);
         assert_eq!(a.transpose_apply(&[2.0, 1.0]), [2.0, 3.0, 5.0]);
         assert_eq!(a.select_rows(&[1]).as_slice(), [0.0, 3.0, 1.0]);
+        let (distinct, class) = b.select_rows(&[2, 0, 2, 0, 1]).distinct_rows();
+        assert_eq!((distinct, class), (b.select_rows(&[2, 0, 1]), vec![0, 1, 0, 1, 2]));
     }
 }

@@ -94,8 +94,9 @@ pub enum MixedRows {
 }
 
 impl Plan {
-    /// Translates a decision about the points of a geometry, given as `mixing` of the measured points.
-    pub fn new(decision: Finish, mixing: Option<&Matrix>, measured: usize, center: usize) -> Plan {
+    /// Translates a decision about the points of a geometry, given as `mixing` of the measured points; `center` names
+    /// a central measured row.
+    pub fn new(decision: Finish, mixing: Option<&Matrix>, measured: usize, center: impl Fn() -> usize) -> Plan {
         match (decision, mixing) {
             (Finish::Weights(weights), None) => Plan::Combine(weights),
             (Finish::Weights(weights), Some(mixing)) => Plan::Combine(mixing.transpose_apply(&weights)),
@@ -106,7 +107,7 @@ impl Plan {
             (Finish::CoordinateWise { rule, rows }, Some(mixing)) => {
                 let rows = rows.unwrap_or_else(|| (0..mixing.rows()).collect());
                 let mixing = mixing.select_rows(&rows);
-                Plan::CoordinateWise { rule, rows: MixedRows::Mixed { mixing, center } }
+                Plan::CoordinateWise { rule, rows: MixedRows::Mixed { mixing, center: center() } }
             }
         }
     }

@@ -48,7 +48,7 @@ unsafe fn step<L: Lanes, const K: usize>(
     out: *mut L::Scalar,
 ) {
     /// Columns ahead; far enough to hide memory, near enough to stay in cache with 100 rows.
-    const AHEAD: usize = 64;
+    const AHEAD: usize = 128;
     let zero = L::splat_sum(0.0);
     let mut base = [zero; K];
     if let Some(row) = reference {

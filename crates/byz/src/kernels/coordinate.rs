@@ -133,7 +133,7 @@ fn strip<L: Lanes>(
 #[inline(always)]
 fn load<L: Lanes>(from: *const L::Scalar, column: usize, flags: &mut L) -> L {
     /// Columns ahead of the loads.
-    const AHEAD: usize = 96;
+    const AHEAD: usize = 128;
     L::prefetch(from.wrapping_add(column + AHEAD));
     // SAFETY: `strip` gives rows that are readable for `width` columns, and column + WIDTH ≤ width.
     let value = unsafe { L::load(from.add(column)) };
@@ -215,6 +215,13 @@ fn midpoint<L: Lanes>(a: L, b: L) -> L {
     L::round(zero, 0.5, b.add_to(a.add_to(zero)))
 }
 
+/// The value about which means are taken: sums of f32 are exact enough in f64 about zero, f64 ones are not.
+#[inline(always)]
+fn base_of<L: Lanes>(middle: L) -> L::Sum {
+    let zero = L::splat_sum(0.0);
+    if size_of::<L::Scalar>() < size_of::<f64>() { zero } else { middle.add_to(zero) }
+}
+
 /// Reads the rule's result off sorted rows.
 #[inline(always)]
 fn finish<L: Lanes>(
@@ -235,7 +242,7 @@ fn finish<L: Lanes>(
         let result = match rule {
             CoordinateRule::Median | CoordinateRule::SignMajority => midpoint(low, high),
             CoordinateRule::TrimmedMean { trim } => {
-                let base = low.add_to(zero);
+                let base = base_of(low);
                 let mut sum = zero;
                 for row in trim..m - trim {
                     sum = value(row).weigh_into(base, 1.0, sum);
@@ -243,8 +250,8 @@ fn finish<L: Lanes>(
                 L::round(base, 1.0 / (m - 2 * trim) as f64, sum)
             }
             CoordinateRule::MeanAroundMedian { keep } => {
-                let base = low.add_to(zero);
-                let twice = high.add_to(base);
+                let base = base_of(low);
+                let twice = high.add_to(low.add_to(zero));
                 // Rows edge..m − edge are kept for certain; `open` more come from the 2·open around them.
                 let drop = m - keep;
                 let edge = drop.min(m / 2);

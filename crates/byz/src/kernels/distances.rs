@@ -11,7 +11,7 @@ use super::{Kernels, Lanes, Scalar, Scratch, dispatch};
 
 /// Columns per block: the packed rows, and the sums of up to twenty rows, share a 32 KiB first-level cache.
 pub(crate) fn block_width<T: Scalar>(rows: usize) -> usize {
-    (96 * 1024 / (size_of::<T>() * rows.max(1)) / 32 * 32).clamp(64, 2048)
+    (24 * 1024 / (size_of::<T>() * rows.max(1)) / 32 * 32).clamp(64, 2048)
 }
 
 /// f64 sums kept per pair; adding them up waits until the end.

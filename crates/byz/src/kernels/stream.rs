@@ -41,6 +41,24 @@ fn is_clean_lanes<L: Lanes>(values: &[L::Scalar]) -> bool {
 }
 
 dispatch! {
+    /// Whether two rows hold the same numbers; NaN is no number.
+    is_equal => is_equal_lanes(a: &[T], b: &[T]) -> bool
+}
+
+#[inline(always)]
+fn is_equal_lanes<L: Lanes>(a: &[L::Scalar], b: &[L::Scalar]) -> bool {
+    let whole = a.len() / L::WIDTH * L::WIDTH;
+    let all = (1u32 << L::WIDTH) - 1;
+    a.len() == b.len()
+        && (0..whole).step_by(L::WIDTH).all(|start| {
+            // SAFETY: start + WIDTH ≤ len of both.
+            let (x, y) = unsafe { (L::load(a.as_ptr().add(start)), L::load(b.as_ptr().add(start))) };
+            x.same_bits(y) == all
+        })
+        && a[whole..] == b[whole..]
+}
+
+dispatch! {
     /// Σ (aₖ − bₖ)² in f64.
     squared_distance => squared_distance_lanes(a: &[T], b: &[T]) -> f64
 }
@@ -83,6 +101,20 @@ mod tests {
                 }
             }
             assert!(is_clean(kernels, &[1e146; 9]) && !is_clean(kernels, &[1e150; 9]));
+        }
+    }
+
+    #[test]
+    fn notices_one_difference_anywhere() {
+        let a = [1.5f32; 19];
+        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+            assert!(is_equal(kernels, &a, &a) && !is_equal(kernels, &[f32::NAN; 9], &[f32::NAN; 9]));
+            for place in [0, 7, 8, 18] {
+                let mut b = a;
+                b[place] = -1.5;
+                assert!(!is_equal(kernels, &a, &b));
+                assert_eq!(squared_distance(kernels, &a, &b), 9.0);
+            }
         }
     }
 }

@@ -43,7 +43,7 @@ impl PreAggregator for NearestNeighborMixing {
         let mut mixing = Matrix::zeros(n, geometry.points());
         for i in 0..n {
             let row = mixing.row_mut(i);
-            for j in geometry.nearest(i, kept) {
+            for j in geometry.neighborhood(i, kept) {
                 row[j] = 1.0 / kept as f64;
             }
         }
