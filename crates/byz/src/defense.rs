@@ -8,6 +8,7 @@ use crate::{
     expression,
     geometry::{Geometry, Reference},
     kernels::Scalar,
+    majority::majority,
     matrix::Matrix,
     measure::{Points, ReferencePoint, distances_to, first_inadmissible},
     messages::{Message, Messages, Row, Rows},
@@ -160,7 +161,7 @@ impl Defense {
         messages: &Messages<'_, T>,
         options: &Options<'_, T>,
     ) -> Result<Aggregate<T>> {
-        let (mut verdicts, dimension) = admit(messages);
+        let (mut verdicts, dimension) = admit(messages, self.tolerance);
         self.run(messages, dimension, options, &mut verdicts).map_err(|error| match error {
             Error::Refused { reason, .. } => Error::Refused { reason, verdicts },
             other => other,
@@ -175,9 +176,8 @@ impl Defense {
         verdicts: &mut [Verdict],
     ) -> Result<Aggregate<T>> {
         let dimension = dimension.ok_or_else(|| Error::refused(Refusal::NoMajority))?;
-        if let Some(center) = options.center.filter(|center| center.len() != dimension) {
-            let found = center.len();
-            return Err(Error::Usage(format!("the centre has length {found}, the messages {dimension}")));
+        if let Some(center) = options.center {
+            check_center(center, dimension)?;
         }
         loop {
             let (workers, rows) = valid(messages, verdicts, dimension);
@@ -189,7 +189,12 @@ impl Defense {
                 result.spread_over(&workers, verdicts);
                 return Ok(result);
             }
-            for (&worker, bad) in workers.iter().zip(first_inadmissible(&rows, options.engine)) {
+            let bad = first_inadmissible(&rows, options.engine);
+            if bad.iter().all(Option::is_none) {
+                // Every pass flags exactly what this one finds, so this is a defect; better an error than a loop.
+                return Err(Error::Internal("a pass met an inadmissible value that no message holds".into()));
+            }
+            for (&worker, bad) in workers.iter().zip(bad) {
                 if let Some((coordinate, value)) = bad {
                     verdicts[worker] = Verdict::Invalid(match value.is_finite() {
                         true => Reason::OutOfRange { coordinate, value },
@@ -264,7 +269,7 @@ impl Defense {
             name_workers(&mut decision.notes, workers);
         }
         let center = || measured.central(points.rows.count() - tolerance);
-        Ok((Plan::new(decision.finish, geometry.mixing(), points.count(), center), decision.notes))
+        Ok((Plan::new(decision.finish, geometry, center), decision.notes))
     }
 
     fn requirements(&self) -> Requirements {
@@ -350,7 +355,7 @@ impl<T> Aggregate<T> {
 }
 
 /// Verdicts that need no look at the numbers, and the dimension of the round if there is one.
-fn admit<T: Scalar>(messages: &Messages<'_, T>) -> (Vec<Verdict>, Option<usize>) {
+fn admit<T: Scalar>(messages: &Messages<'_, T>, tolerance: usize) -> (Vec<Verdict>, Option<usize>) {
     let lengths: Vec<Option<usize>> = messages
         .workers
         .iter()
@@ -359,7 +364,8 @@ fn admit<T: Scalar>(messages: &Messages<'_, T>) -> (Vec<Verdict>, Option<usize>)
             _ => None,
         })
         .collect();
-    let dimension = messages.dimension.or_else(|| majority(&lengths));
+    let votes: Vec<&usize> = lengths.iter().flatten().collect();
+    let dimension = messages.dimension.or_else(|| majority(&votes, tolerance).copied());
     let verdict = |(message, length): (&Message<'_, T>, &Option<usize>)| match (message, length, dimension) {
         (Message::Missing, ..) => Verdict::Missing,
         (Message::Malformed(why), ..) => Verdict::Invalid(Reason::Malformed(why.clone())),
@@ -371,11 +377,15 @@ fn admit<T: Scalar>(messages: &Messages<'_, T>) -> (Vec<Verdict>, Option<usize>)
     (messages.workers.iter().zip(&lengths).map(verdict).collect(), dimension)
 }
 
-/// The length that more than half of what arrived has.
-fn majority(lengths: &[Option<usize>]) -> Option<usize> {
-    let present: Vec<usize> = lengths.iter().flatten().copied().collect();
-    let count = |length: usize| present.iter().filter(|&&other| other == length).count();
-    present.iter().copied().find(|&length| 2 * count(length) > present.len())
+fn check_center<T: Scalar>(center: &[T], dimension: usize) -> Result<()> {
+    if center.len() != dimension {
+        let found = center.len();
+        return Err(Error::Usage(format!("the centre has length {found}, the messages {dimension}")));
+    }
+    match center.iter().position(|value| !value.is_admissible()) {
+        Some(k) => Err(Error::Usage(format!("the centre holds {:?} at coordinate {k}", center[k]))),
+        None => Ok(()),
+    }
 }
 
 /// The rows that no verdict excludes, and whose they are.

@@ -30,12 +30,15 @@ impl Default for Engine<'_> {
 
 /// Columns of the smallest chunk.
 const CHUNK: usize = 1 << 13;
-/// Chunks at most, which bounds the memory for partial results.
+/// Chunks at most: enough to share among any number of threads.
 const MOST_CHUNKS: usize = 512;
+/// Partial results kept at most over all chunks.
+const MOST_RESULTS: usize = 1 << 23;
 
-/// The columns of each chunk of a dimension.
-pub(crate) fn chunk_width(dimension: usize) -> usize {
-    dimension.div_ceil(MOST_CHUNKS).next_multiple_of(CHUNK)
+/// The columns of each chunk of a dimension when every chunk gives `results` numbers.
+fn chunk_width(dimension: usize, results: usize) -> usize {
+    let most = (MOST_RESULTS / results.max(1)).clamp(16, MOST_CHUNKS);
+    dimension.div_ceil(most).max(1).next_multiple_of(CHUNK)
 }
 
 impl Engine<'_> {
@@ -86,14 +89,15 @@ impl Engine<'_> {
         results.into_iter().map(|result| result.expect("every job ran")).collect()
     }
 
-    /// Runs `work` on every chunk of the dimension.
+    /// Runs `work` on every chunk of the dimension; each gives about `results` numbers.
     pub(crate) fn chunks<S, R: Send>(
         &self,
         dimension: usize,
+        results: usize,
         workspace: impl Fn() -> S + Sync,
         work: impl Fn(Range<usize>, &mut S) -> R + Sync,
     ) -> Vec<R> {
-        let width = chunk_width(dimension);
+        let width = chunk_width(dimension, results);
         let jobs =
             (0..dimension).step_by(width).map(|start| (start..dimension.min(start + width), ())).collect();
         self.run(jobs, workspace, |columns, (), space| work(columns, space))
@@ -106,9 +110,9 @@ impl Engine<'_> {
         workspace: impl Fn() -> S + Sync,
         work: impl Fn(Range<usize>, &mut [T], &mut S) -> R + Sync,
     ) -> Vec<R> {
-        let width = chunk_width(out.len());
+        let width = chunk_width(out.len(), 1);
         let mut start = 0;
-        let jobs = out.chunks_mut(width.max(1)).map(|part| {
+        let jobs = out.chunks_mut(width).map(|part| {
             start += part.len();
             (start - part.len()..start, part)
         });
@@ -124,7 +128,7 @@ mod tests {
     fn results_come_in_order_whatever_the_threads() {
         for threads in [1, 2, 3, 8] {
             let engine = Engine { threads, ..Engine::default() };
-            let starts = engine.chunks(100_000, || (), |columns, ()| columns.start);
+            let starts = engine.chunks(100_000, 1, || (), |columns, ()| columns.start);
             assert!(starts.is_sorted() && starts.len() == 13);
             let mut out = vec![0; 20_000];
             engine.fill(

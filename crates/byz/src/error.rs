@@ -64,6 +64,11 @@ pub enum Error {
         /// The verdict on every worker.
         verdicts: Vec<Verdict>,
     },
+    /// A defect of this library.
+    Internal(
+        /// What happened.
+        String,
+    ),
     /// A file could not be read or written.
     File {
         /// Which.
@@ -106,7 +111,7 @@ pub enum Refusal {
         /// Tolerance assumed.
         tolerance: usize,
     },
-    /// No length is shared by more than half of the messages.
+    /// No length or layout is shared by more than half of the messages and by more than the tolerance.
     NoMajority,
     /// Nothing valid arrived.
     NoMessages,
@@ -145,7 +150,7 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Error::Refused { .. } => Kind::Refused,
-            Error::File { .. } => Kind::Failure,
+            Error::File { .. } | Error::Internal(_) => Kind::Failure,
             _ => Kind::Usage,
         }
     }
@@ -181,6 +186,7 @@ impl fmt::Display for Error {
                 write!(f, "{algorithm}({parameter}={value}): expected {expected}")
             }
             Error::Usage(problem) => f.write_str(problem),
+            Error::Internal(problem) => write!(f, "internal error, please report it: {problem}"),
             Error::Refused { reason, .. } => write!(f, "refused: {reason}"),
             Error::File { path, problem } => write!(f, "{}: {problem}", path.display()),
         }
@@ -210,7 +216,8 @@ impl fmt::Display for Refusal {
                  faulty than was assumed"
             ),
             Refusal::NoMajority => f.write_str(
-                "no length is shared by more than half of the messages; state the expected dimension",
+                "no length or layout is shared by more than half of the messages, and by more than the tolerance; \
+                 state the expected dimension",
             ),
             Refusal::NoMessages => f.write_str("no valid message arrived"),
             Refusal::TrustedWorker { worker } => write!(

@@ -44,8 +44,7 @@ fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64], out: &mut [T
             let columns = start..chunk.end.min(start + BLOCK);
             let part = &mut out[start - chunk.start..columns.end - chunk.start];
             let rows = borrow(points, &used, columns, buffers);
-            combine::combine(points.engine.kernels, &rows, &weights, heaviest, part);
-            clean &= crate::kernels::stream::is_clean(points.engine.kernels, part);
+            clean &= combine::combine(points.engine.kernels, &rows, &weights, heaviest, part);
         }
         points.rows.release(chunk);
         clean
@@ -104,8 +103,12 @@ fn mixed_coordinate_wise<T: Scalar>(
     let (mixing, copies) = mixing.distinct_rows();
     let mixed = mixing.rows();
     let rounded: Vec<T> = mixing.as_slice().iter().map(|&weight| T::from_f64(weight)).collect();
-    // Signs are not translation-equivariant.
-    let centered = rule != CoordinateRule::SignMajority;
+    // Differences are taken about the point that most mixed rows are near: a central row, or the origin where
+    // clipping has moved most of them there. Signs are not translation-equivariant and stay about the origin.
+    let clipped = (0..mixed).filter(|&i| mixing.row(i)[points.rows.count()..].iter().sum::<f64>() > 0.5);
+    let centered = rule != CoordinateRule::SignMajority && 2 * clipped.count() < mixed;
+    // Clipping a message of 1e38 leaves weights that f32 cannot hold.
+    let faithful = mixing.as_slice().iter().all(|&weight| T::holds(weight));
     let workspace = || MixSpace {
         buffers: vec![Vec::new(); count],
         rows: Scratch::new(count, MIXED_BLOCK),
@@ -124,7 +127,8 @@ fn mixed_coordinate_wise<T: Scalar>(
             mix::subtract(kernels, &rows, centered.then(|| rows[center]), &mut s.rows);
             mix::mix(kernels, &rounded, &s.rows, count, width, &mut s.mixed);
             let mixed_rows: Vec<&[T]> = copies.iter().map(|&i| &s.mixed.row(i)[..width]).collect();
-            let mut block_clean = coordinate::apply(kernels, rule, &mixed_rows, &mut s.space, part);
+            let mut block_clean =
+                faithful && coordinate::apply(kernels, rule, &mixed_rows, &mut s.space, part);
             if block_clean && centered {
                 for (out, reference) in part.iter_mut().zip(rows[center]) {
                     *out = T::from_f64(out.to_f64() + reference.to_f64());
@@ -202,18 +206,17 @@ pub const SHARE_SAMPLE: usize = 4096;
 
 /// Effective weight of every measured point: exact for combinations; for coordinate-wise rules the mean weight over
 /// all coordinates, or over a seeded sample of [`SHARE_SAMPLE`] when there are more.
-pub fn effective_weights<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Vec<f64> {
+pub(crate) fn effective_weights<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Vec<f64> {
     let (rule, rows) = match plan {
         Plan::Combine(weights) => return weights.clone(),
         Plan::CoordinateWise { rule, rows } => (*rule, rows),
     };
     let count = points.count();
     let sample = Stream::new(0, "shares", 0, 0).sample(points.rows.dimension, SHARE_SAMPLE);
+    let columns = points.gather(&sample);
     let mut total = vec![0.0; count];
-    let mut one = [T::default()];
-    for &column in &sample {
-        let values: Vec<f64> =
-            (0..count).map(|i| points.columns(i, column..column + 1, &mut one)[0].to_f64()).collect();
+    for k in 0..sample.len() {
+        let values: Vec<f64> = (0..count).map(|i| columns[(i, k)]).collect();
         match rows {
             MixedRows::Selected(rows) => {
                 let selected: Vec<f64> = rows.iter().map(|&row| values[row]).collect();

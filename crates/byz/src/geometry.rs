@@ -5,10 +5,7 @@
 //! zero ‖Σ aₖxₖ‖² = −½ aᵀDa. Where that sum would cancel, the quantity is measured directly in an
 //! extra pass over the data.
 
-use crate::{
-    matrix::{Matrix, dot},
-    measure::pairs,
-};
+use crate::{matrix::Matrix, measure::pairs};
 
 /// The data behind a geometry, for what distances cannot tell. Every call is a pass over the data.
 pub trait Source {
@@ -134,11 +131,13 @@ impl<'a> Geometry<'a> {
     pub fn inner_products_about(&self, center: usize) -> Matrix {
         let points = self.points();
         let radius = self.squared.row(center);
-        // Points at the centre itself have no direction to lose.
-        let mut sorted: Vec<f64> = radius.iter().copied().filter(|&radius| radius > 0.0).collect();
-        sorted.sort_by(f64::total_cmp);
-        let typical = sorted.get(sorted.len() / 2).map_or(0.0, |radius| radius.sqrt());
-        let farthest = sorted.last().map_or(0.0, |radius| radius.sqrt());
+        // Half of the messages are honest: the middle radius is one of theirs. Where more than half lie at the
+        // centre, the first that does not.
+        let mut sorted = radius[..self.messages].to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let typical =
+            sorted[self.messages / 2..].iter().copied().find(|&radius| radius > 0.0).unwrap_or(0.0).sqrt();
+        let farthest = radius.iter().copied().fold(0.0, f64::max).sqrt();
         if self.source.resolution() * farthest <= self.source.planning_error() * typical {
             let mut products = Matrix::zeros(points, points);
             for i in 0..points {
@@ -171,7 +170,8 @@ impl<'a> Geometry<'a> {
         };
         let (distinct, class) = extended.distinct_rows();
         let between = self.derived_distances(&distinct).unwrap_or_else(|| {
-            let combinations = self.mixing.as_ref().map_or_else(|| distinct.clone(), |before| distinct.times(before));
+            let combinations =
+                self.mixing.as_ref().map_or_else(|| distinct.clone(), |before| distinct.times(before));
             self.source.distances(&combinations)
         });
         let mut squared = Matrix::zeros(class.len(), class.len());
@@ -191,63 +191,49 @@ impl<'a> Geometry<'a> {
 
     /// −½ aᵀDa for all pairs of rows, or none where some pair would cancel.
     fn derived_distances(&self, mixing: &Matrix) -> Option<Matrix> {
-        let squared = self.rough_distances(mixing);
-        // A far message costs digits only where two rows weigh it differently, so it is the reach of their
-        // difference that counts: the rounding is at most resolution · 2 · Σ|aₖ| · Σ|aₖ|Dₖc.
-        let allowed = self.source.planning_error() / self.source.resolution();
+        let halfway = mixing.times(&self.squared);
+        let squared = half_forms(mixing, &halfway);
+        let (resolution, accepted) = (self.source.resolution(), self.source.planning_error());
         let widest = self.squared.as_slice().iter().copied().fold(0.0, f64::max);
         let mut radius: Option<&[f64]> = None;
         for (i, j) in pairs(mixing.rows()) {
-            // Σ|aₖ| is at most two.
-            if 8.0 * widest <= allowed * squared[(i, j)] {
+            let value = accepted * squared[(i, j)];
+            // The weights of a row add up to one, so nothing below can exceed this.
+            if 16.0 * widest * resolution <= value {
                 continue;
             }
+            // Errors of the distances: at most resolution · 2 · Σ|aₖ| · Σ|aₖ|Dₖc. A far message costs digits only where
+            // the two rows weigh it differently.
             let radius = radius.get_or_insert_with(|| self.squared.row(self.central(self.messages / 2 + 1)));
-            let (mut size, mut reach) = (0.0, 0.0);
-            for ((a, b), radius) in mixing.row(i).iter().zip(mixing.row(j)).zip(*radius) {
+            let (mut size, mut reach, mut rounding) = (0.0, 0.0, 0.0);
+            for (k, radius) in radius.iter().enumerate() {
+                let (a, b) = (mixing[(i, k)], mixing[(j, k)]);
+                let (left, right) = (halfway[(i, k)], halfway[(j, k)]);
                 size += (a - b).abs();
                 reach += (a - b).abs() * radius;
+                // Errors of this arithmetic, and of weights like 1 − c that have lost c.
+                rounding +=
+                    (a - b).abs() * (left.abs() + right.abs()) + (a.abs() + b.abs()) * (left - right).abs();
             }
-            if 2.0 * size * reach > allowed * squared[(i, j)] {
+            if 2.0 * size * reach * resolution + f64::EPSILON * rounding > value {
                 return None;
             }
         }
         Some(squared)
     }
 
-    /// −½ aᵀDa for all pairs of rows, as they come.
-    fn rough_distances(&self, mixing: &Matrix) -> Matrix {
-        let rows = mixing.rows();
-        let halfway = mixing.times(&self.squared);
-        let own: Vec<f64> = (0..rows).map(|i| 0.5 * dot(halfway.row(i), mixing.row(i))).collect();
-        let mut squared = Matrix::zeros(rows, rows);
-        for (i, j) in pairs(rows) {
-            let value = (dot(halfway.row(i), mixing.row(j)) - own[i] - own[j]).max(0.0);
-            (squared[(i, j)], squared[(j, i)]) = (value, value);
-        }
-        squared
-    }
-
     /// The same points seen on some coordinates only.
     pub fn on_coordinates(&self, coordinates: &[usize]) -> Geometry<'a> {
-        let squared = self.source.distances_on(coordinates);
-        let measured = self.mixing.as_ref().map_or(self.points(), Matrix::columns);
-        let references = self.references.clone();
-        let whole = Geometry::new(squared, measured - references.len(), references, self.source);
-        match &self.mixing {
-            None => whole,
-            Some(mixing) => {
-                let rows: Vec<usize> = (0..self.messages).collect();
-                let mixing = mixing.select_rows(&rows);
-                let squared = whole.rough_distances(&mixing);
-                Geometry {
-                    squared,
-                    messages: self.messages,
-                    references: Vec::new(),
-                    mixing: None,
-                    source: self.source,
-                }
-            }
+        let mut squared = self.source.distances_on(coordinates);
+        if let Some(mixing) = &self.mixing {
+            squared = half_forms(mixing, &mixing.times(&squared));
+        }
+        Geometry {
+            squared,
+            messages: self.messages,
+            references: self.references.clone(),
+            mixing: self.mixing.clone(),
+            source: self.source,
         }
     }
 
@@ -255,6 +241,18 @@ impl<'a> Geometry<'a> {
     pub(crate) fn mixing(&self) -> Option<&Matrix> {
         self.mixing.as_ref()
     }
+}
+
+/// −½ (a − b)ᵀD(a − b) for all pairs of rows a, b of a mixing, given the mixing times D.
+fn half_forms(mixing: &Matrix, halfway: &Matrix) -> Matrix {
+    let rows = mixing.rows();
+    let mut squared = Matrix::zeros(rows, rows);
+    for (i, j) in pairs(rows) {
+        let (a, b) = (mixing.row(i).iter().zip(mixing.row(j)), halfway.row(i).iter().zip(halfway.row(j)));
+        let form: f64 = a.zip(b).map(|((a, b), (left, right))| (a - b) * (left - right)).sum();
+        (squared[(i, j)], squared[(j, i)]) = ((-0.5 * form).max(0.0), (-0.5 * form).max(0.0));
+    }
+    squared
 }
 
 /// Index of the smallest value; the lowest index among equals.

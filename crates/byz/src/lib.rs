@@ -26,6 +26,7 @@ pub mod expression;
 pub mod files;
 pub mod geometry;
 mod kernels;
+mod majority;
 mod matrix;
 mod measure;
 mod messages;

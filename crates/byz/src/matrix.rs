@@ -129,7 +129,7 @@ impl IndexMut<(usize, usize)> for Matrix {
 }
 
 /// ⟨a, b⟩ with four accumulators in a fixed order.
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
     let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(x, y)| x * y).sum();

@@ -84,7 +84,7 @@ impl<'a, T: Scalar> Points<'a, T> {
             buffers: [vec![T::default(); width], vec![T::default(); width]],
             sums: vec![0.0; order.len() * distances::SUMS],
         };
-        let partial = self.engine.chunks(self.rows.dimension, workspace, |chunk, space| {
+        let partial = self.engine.chunks(self.rows.dimension, order.len(), workspace, |chunk, space| {
             // Somebody else has found an inadmissible value: the result no longer matters.
             if spoilt.load(Ordering::Relaxed) {
                 return Vec::new();
@@ -126,6 +126,10 @@ impl<'a, T: Scalar> Points<'a, T> {
             let columns = start..chunk.end.min(start + width);
             for i in 0..points {
                 let from = self.columns(i, columns.clone(), &mut space.buffers[0]);
+                // A square of f32 always fits f64, so a bad f32 shows in the distances; an f64 out of range need not.
+                if T::SQUARES_MAY_OVERFLOW && !stream::is_clean(kernels, from) {
+                    return vec![f64::NAN; order.len().max(1)];
+                }
                 distances::pack(from, space.block.row_mut(i));
             }
             let next = columns.end..self.rows.dimension.min(columns.end + width);
@@ -168,6 +172,22 @@ impl<'a, T: Scalar> Points<'a, T> {
         first_inadmissible(self.rows, self.engine)
     }
 
+    /// Some coordinates of every point, one row per point. Row by row, so that a mapped file is released before the
+    /// next is touched.
+    pub(crate) fn gather(&self, coordinates: &[usize]) -> Matrix {
+        let mut values = Matrix::zeros(self.count(), coordinates.len());
+        let mut one = [T::default()];
+        for i in 0..self.count() {
+            for (to, &column) in values.row_mut(i).iter_mut().zip(coordinates) {
+                *to = self.columns(i, column..column + 1, &mut one)[0].to_f64();
+            }
+            if let Some(row) = self.rows.rows.get(i) {
+                row.release(0..self.rows.dimension);
+            }
+        }
+        values
+    }
+
     /// Runs `add` over every block of the combined points, in f64, and adds up what it makes.
     fn over_combinations(
         &self,
@@ -178,8 +198,11 @@ impl<'a, T: Scalar> Points<'a, T> {
         self.extra_passes.fetch_add(1, Ordering::Relaxed);
         const WIDTH: usize = 64;
         let workspace = || (vec![T::default(); WIDTH], vec![0.0; points * WIDTH], vec![0.0; mixed * WIDTH]);
-        let partial =
-            self.engine.chunks(self.rows.dimension, workspace, |chunk, (buffer, wide, combined)| {
+        let partial = self.engine.chunks(
+            self.rows.dimension,
+            mixed * mixed,
+            workspace,
+            |chunk, (buffer, wide, combined)| {
                 let mut sums = vec![0.0; mixed * mixed];
                 for start in chunk.clone().step_by(WIDTH) {
                     let columns = start..chunk.end.min(start + WIDTH);
@@ -200,7 +223,8 @@ impl<'a, T: Scalar> Points<'a, T> {
                 }
                 self.rows.release(chunk);
                 sums
-            });
+            },
+        );
         symmetric(mixed, add_up(mixed, partial))
     }
 }
@@ -235,19 +259,11 @@ impl<T: Scalar> Source for Points<'_, T> {
     }
 
     fn distances_on(&self, coordinates: &[usize]) -> Matrix {
-        let count = self.count();
-        let mut one = [T::default()];
-        let mut gathered = vec![0.0; count * coordinates.len()];
-        for i in 0..count {
-            for (k, &column) in coordinates.iter().enumerate() {
-                gathered[i * coordinates.len() + k] =
-                    self.columns(i, column..column + 1, &mut one)[0].to_f64();
-            }
-        }
-        let row = |i: usize| &gathered[i * coordinates.len()..][..coordinates.len()];
+        let (count, values) = (self.count(), self.gather(coordinates));
         let mut squared = vec![0.0; count * count];
         for (i, j) in pairs(count) {
-            squared[i * count + j] = row(i).iter().zip(row(j)).map(|(a, b)| (a - b) * (a - b)).sum();
+            let (a, b) = (values.row(i).iter(), values.row(j));
+            squared[i * count + j] = a.zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
         }
         symmetric(count, squared)
     }
@@ -273,6 +289,7 @@ pub(crate) fn first_inadmissible<T: Scalar>(
     const WIDTH: usize = 2048;
     let found = engine.chunks(
         rows.dimension,
+        rows.count(),
         || vec![T::default(); WIDTH],
         |chunk, buffer| {
             let mut first = vec![None; rows.count()];
@@ -299,6 +316,7 @@ pub(crate) fn distances_to<T: Scalar>(rows: &Rows<'_, T>, vector: &[T], engine: 
     let count = rows.count();
     let partial = engine.chunks(
         rows.dimension,
+        rows.count(),
         || vec![T::default(); WIDTH],
         |chunk, buffer| {
             let mut sums = vec![0.0; count];

@@ -1,6 +1,6 @@
 //! What planning decides: how the messages become the aggregate.
 
-use crate::{kernels::coordinate::CoordinateRule, matrix::Matrix};
+use crate::{geometry::Geometry, kernels::coordinate::CoordinateRule, matrix::Matrix};
 
 /// How the rows that reach a rule become one vector.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,21 +94,21 @@ pub enum MixedRows {
 }
 
 impl Plan {
-    /// Translates a decision about the points of a geometry, given as `mixing` of the measured points; `center` names
-    /// a central measured row.
-    pub fn new(decision: Finish, mixing: Option<&Matrix>, measured: usize, center: impl Fn() -> usize) -> Plan {
-        match (decision, mixing) {
-            (Finish::Weights(weights), None) => Plan::Combine(weights),
-            (Finish::Weights(weights), Some(mixing)) => Plan::Combine(mixing.transpose_apply(&weights)),
-            (Finish::CoordinateWise { rule, rows }, None) => {
-                let rows = rows.unwrap_or_else(|| (0..measured).collect());
-                Plan::CoordinateWise { rule, rows: MixedRows::Selected(rows) }
+    /// Translates a decision about the points of a geometry; `center` names a central measured row.
+    pub fn new(decision: Finish, geometry: &Geometry<'_>, center: impl Fn() -> usize) -> Plan {
+        let (rule, rows) = match (decision, geometry.mixing()) {
+            (Finish::Weights(weights), None) => return Plan::Combine(weights),
+            (Finish::Weights(weights), Some(mixing)) => {
+                return Plan::Combine(mixing.transpose_apply(&weights));
             }
-            (Finish::CoordinateWise { rule, rows }, Some(mixing)) => {
-                let rows = rows.unwrap_or_else(|| (0..mixing.rows()).collect());
-                let mixing = mixing.select_rows(&rows);
-                Plan::CoordinateWise { rule, rows: MixedRows::Mixed { mixing, center: center() } }
-            }
-        }
+            (Finish::CoordinateWise { rule, rows }, _) => (rule, rows),
+        };
+        // Reference points are no messages: they have no vote.
+        let rows = rows.unwrap_or_else(|| (0..geometry.messages()).collect());
+        let rows = match geometry.mixing() {
+            None => MixedRows::Selected(rows),
+            Some(mixing) => MixedRows::Mixed { mixing: mixing.select_rows(&rows), center: center() },
+        };
+        Plan::CoordinateWise { rule, rows }
     }
 }

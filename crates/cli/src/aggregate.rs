@@ -74,7 +74,8 @@ struct Computed<T> {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let defense = Defense::new(&arguments.rule, arguments.tolerance)?.strict(arguments.strict);
     arguments.check()?;
-    let open = Open { dimension: arguments.dimension, allow_missing: arguments.allow_missing };
+    let (dimension, tolerance) = (arguments.dimension, arguments.tolerance);
+    let open = Open { dimension, tolerance, allow_missing: arguments.allow_missing };
     let inputs = Inputs::open(&arguments.inputs, open)?;
     arguments.check_against(&inputs)?;
     warn(&repeated(&arguments.inputs));

@@ -4,17 +4,18 @@
 //! than half of the files that can be read look like: honest workers are that many, and agree.
 
 use super::{
-    agreement::{majority, shared_metadata},
     candidate::{Candidate, Format},
     float::Float,
     layout::Layout,
     map::Map,
+    metadata::shared_metadata,
     npy::Array,
     row::FileRow,
 };
 use crate::{
     error::{Error, Refusal, Result},
     kernels::Scalar,
+    majority::majority,
     messages::{Message, Messages, Row},
     verdict::{Reason, Verdict},
 };
@@ -32,6 +33,8 @@ pub const MOST_WORKERS: usize = 10_000;
 pub struct Open {
     /// The expected dimension; without it, that of the majority.
     pub dimension: Option<usize>,
+    /// Byzantine workers assumed: what no more than these agree on is nobody's word.
+    pub tolerance: usize,
     /// A path that does not exist is a missing worker instead of an error.
     pub allow_missing: bool,
 }
@@ -93,7 +96,7 @@ impl Inputs {
                 "{path}: no such file; --allow-missing counts it as a missing worker"
             )));
         }
-        Inputs::compare(candidates, open.dimension)
+        Inputs::compare(candidates, open)
     }
 
     fn from_matrix(path: &Path, array: &Array, dimension: Option<usize>) -> Result<Inputs> {
@@ -116,12 +119,12 @@ impl Inputs {
         })
     }
 
-    fn compare(candidates: Vec<Candidate>, dimension: Option<usize>) -> Result<Inputs> {
+    fn compare(candidates: Vec<Candidate>, Open { dimension, tolerance, .. }: Open) -> Result<Inputs> {
         // With a stated dimension only those that have it can be right.
         let fits = |layout: &&Layout| dimension.is_none_or(|dimension| layout.length() == dimension);
         let fitting: Vec<&Layout> =
             candidates.iter().filter_map(|one| one.layout.as_ref()).filter(fits).collect();
-        let layout = majority(&fitting).cloned();
+        let layout = majority(&fitting, tolerance).cloned();
         let metadata = shared_metadata(&candidates, layout.as_ref());
         let disagree = layout.is_none() && !fitting.is_empty();
         if let Some(layout) = &layout {

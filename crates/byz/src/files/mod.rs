@@ -21,7 +21,6 @@
 //! # Ok::<(), byz::Error>(())
 //! ```
 
-mod agreement;
 mod atomic;
 mod candidate;
 mod checkpoint;
@@ -32,6 +31,7 @@ mod inputs;
 mod inspect;
 mod layout;
 mod map;
+mod metadata;
 mod npy;
 mod npy_header;
 mod reference;

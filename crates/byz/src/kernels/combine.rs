@@ -6,9 +6,9 @@
 use super::{Kernels, Lanes, Scalar, dispatch};
 
 dispatch! {
-    /// Writes Σ wᵢ rowᵢ + rest · origin for one block; the weights and `rest` add up to one.
+    /// Writes Σ wᵢ rowᵢ for one block, the weights add up to one; false if some value was not admissible.
     /// `reference` is an index into the rows, or none to combine about the origin.
-    combine => combine_lanes(rows: &[&[T]], weights: &[f64], reference: Option<usize>, out: &mut [T])
+    combine => combine_lanes(rows: &[&[T]], weights: &[f64], reference: Option<usize>, out: &mut [T]) -> bool
 }
 
 #[inline(always)]
@@ -17,24 +17,26 @@ fn combine_lanes<L: Lanes>(
     weights: &[f64],
     reference: Option<usize>,
     out: &mut [L::Scalar],
-) {
+) -> bool {
     assert!(rows.len() == weights.len() && rows.iter().all(|row| row.len() == out.len()));
     let whole = out.len() / L::WIDTH * L::WIDTH;
+    let mut flags = L::splat(L::Scalar::default());
     let mut column = 0;
     // Two vectors at a time take in a whole cache line of every row.
     while column + 2 * L::WIDTH <= whole {
         // SAFETY: column + 2 · WIDTH ≤ len of every row and of out.
-        unsafe { step::<L, 2>(rows, weights, reference, column, out.as_mut_ptr()) };
+        unsafe { step::<L, 2>(rows, weights, reference, column, out.as_mut_ptr(), &mut flags) };
         column += 2 * L::WIDTH;
     }
     while column < whole {
         // SAFETY: column + WIDTH ≤ len of every row and of out.
-        unsafe { step::<L, 1>(rows, weights, reference, column, out.as_mut_ptr()) };
+        unsafe { step::<L, 1>(rows, weights, reference, column, out.as_mut_ptr(), &mut flags) };
         column += L::WIDTH;
     }
     for column in whole..out.len() {
         out[column] = plain(rows, weights, reference, column);
     }
+    L::is_clean(flags) && rows.iter().all(|row| row[whole..].iter().all(|value| value.is_admissible()))
 }
 
 /// # Safety
@@ -46,6 +48,7 @@ unsafe fn step<L: Lanes, const K: usize>(
     reference: Option<usize>,
     column: usize,
     out: *mut L::Scalar,
+    flags: &mut L,
 ) {
     /// Columns ahead; far enough to hide memory, near enough to stay in cache with 100 rows.
     const AHEAD: usize = 128;
@@ -64,6 +67,7 @@ unsafe fn step<L: Lanes, const K: usize>(
         for k in 0..K {
             // SAFETY: the caller's promise.
             let x = unsafe { L::load(from.add(k * L::WIDTH)) };
+            *flags = x.flag_inadmissible(*flags);
             sums[k] = x.weigh_into(base[k], weight, sums[k]);
         }
     }
@@ -96,7 +100,7 @@ mod tests {
                 let weights = [0.1, 0.2, 0.3, 0.15, 0.25];
                 for reference in [None, Some(2)] {
                     let mut out = vec![T::default(); width];
-                    combine(kernels, &rows, &weights, reference, &mut out);
+                    assert!(combine(kernels, &rows, &weights, reference, &mut out));
                     for (column, value) in out.iter().enumerate() {
                         let exact = plain(&rows, &weights, reference, column);
                         assert!((value.to_f64() - exact.to_f64()).abs() <= tolerance, "{value:?} {exact:?}");
@@ -117,7 +121,16 @@ mod tests {
         let row: Vec<f64> = (0..13).map(|k| 1.0 / (k as f64 + 3.0)).collect();
         let rows = vec![row.as_slice(); 7];
         let mut out = vec![0.0; 13];
-        combine(Kernels::fastest(), &rows, &[1.0 / 7.0; 7], Some(0), &mut out);
+        assert!(combine(Kernels::fastest(), &rows, &[1.0 / 7.0; 7], Some(0), &mut out));
         assert_eq!(out, row);
+    }
+
+    #[test]
+    fn opposite_huge_values_are_noticed_though_they_cancel() {
+        for width in [1, 4, 9] {
+            let (up, down) = (vec![1e200; width], vec![-1e200; width]);
+            let mut out = vec![0.0; width];
+            assert!(!combine(Kernels::fastest(), &[&up, &down], &[0.5, 0.5], None, &mut out));
+        }
     }
 }

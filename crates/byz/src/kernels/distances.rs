@@ -129,7 +129,8 @@ impl<T: Scalar> Tile<T> {
         while column < self.width {
             L::prefetch(self.ahead.wrapping_add(column));
             // SAFETY: the caller's promise.
-            let x: [L; A] = std::array::from_fn(|a| unsafe { L::load(self.left.add(a * self.stride + column)) });
+            let x: [L; A] =
+                std::array::from_fn(|a| unsafe { L::load(self.left.add(a * self.stride + column)) });
             for b in 0..B {
                 // SAFETY: the caller's promise.
                 let y = unsafe { L::load(self.right.add(b * self.stride + column)) };
@@ -160,7 +161,8 @@ impl<T: Scalar> Tile<T> {
         while column < self.width {
             L::prefetch(self.ahead.wrapping_add(column));
             // SAFETY: the caller's promise.
-            let x: [L; A] = std::array::from_fn(|a| unsafe { L::load(self.left.add(a * self.stride + column)) });
+            let x: [L; A] =
+                std::array::from_fn(|a| unsafe { L::load(self.left.add(a * self.stride + column)) });
             for a in 0..A {
                 for b in a + 1..A {
                     let difference = x[a].sub(x[b]);

@@ -22,7 +22,7 @@ pub(crate) mod networks;
 mod scratch;
 pub(crate) mod stream;
 
-pub use lanes::Lanes;
+pub(crate) use lanes::Lanes;
 pub(crate) use scratch::Scratch;
 
 /// A number type that messages may have.
@@ -37,6 +37,8 @@ pub trait Scalar: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + 
     /// An admissible value times this is finite. For f64 it keeps squares of differences, summed over any
     /// dimension, below the largest f64; f32 squares always fit one.
     const HEADROOM: Self;
+    /// Whether a finite value may have a square that is not.
+    const SQUARES_MAY_OVERFLOW: bool;
     /// Block sums of squares below this are recomputed in f64, because terms may have underflowed.
     const SMALLEST_SQUARES: f64;
     /// Relative error of a measured squared distance.
@@ -49,6 +51,8 @@ pub trait Scalar: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + 
     fn to_f64(self) -> f64 {
         self.into()
     }
+    /// Whether a weight survives rounding with all its digits: it is zero or normal.
+    fn holds(weight: f64) -> bool;
     /// Finite, and small enough for its square to be summed.
     fn is_admissible(self) -> bool;
     /// All values of a slice widened to f64, for the slow and exact paths.
@@ -65,11 +69,15 @@ impl Scalar for f32 {
     type Avx2 = avx2::F32x8;
     const NAME: &'static str = "float32";
     const HEADROOM: f32 = 1.0;
+    const SQUARES_MAY_OVERFLOW: bool = false;
     const SMALLEST_SQUARES: f64 = 1e-34;
     const RESOLUTION: f64 = 6e-8;
     const PLANNING_ERROR: f64 = 1e-4;
     fn from_f64(value: f64) -> f32 {
         value as f32
+    }
+    fn holds(weight: f64) -> bool {
+        weight == 0.0 || (weight as f32).is_normal()
     }
     fn is_admissible(self) -> bool {
         self.is_finite()
@@ -82,11 +90,15 @@ impl Scalar for f64 {
     type Avx2 = avx2::F64x4;
     const NAME: &'static str = "float64";
     const HEADROOM: f64 = 1e162;
+    const SQUARES_MAY_OVERFLOW: bool = true;
     const SMALLEST_SQUARES: f64 = 0.0;
     const RESOLUTION: f64 = 4e-16;
     const PLANNING_ERROR: f64 = 1e-9;
     fn from_f64(value: f64) -> f64 {
         value
+    }
+    fn holds(_: f64) -> bool {
+        true
     }
     fn is_admissible(self) -> bool {
         (self * Self::HEADROOM).is_finite()

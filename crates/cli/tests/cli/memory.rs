@@ -70,7 +70,7 @@ fn the_peak_is_far_below_the_size_of_the_input() {
 }
 
 #[test]
-#[ignore = "explaining coordinate-wise rules and divide_and_conquer do not release the pages they sample yet"]
+
 fn the_peak_stays_low_where_coordinates_are_sampled() {
     peaks_stay_low(&["median", "nnm+trimmed_mean", "divide_and_conquer"]);
 }

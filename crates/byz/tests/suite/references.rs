@@ -1,8 +1,6 @@
 //! Every rule against its plain reference, on many seeded instances.
 
-mod reference;
-
-use reference::{compare::check, data::Look};
+use crate::reference::{compare::check, data::Look};
 
 const LOOKS: [Look; 6] = [
     Look::Benign,

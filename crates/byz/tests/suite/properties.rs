@@ -1,14 +1,12 @@
 //! The same promises on random counts, dimensions and rules, and on arbitrary bits in up to f rows.
 
-mod reference;
-
-use byz::{Error, Kernels, Scalar, aggregators};
-use proptest::{prelude::*, test_runner::RngSeed};
-use reference::{
+use crate::reference::{
     data::{Instance, Look, widen},
     run::run,
     vectors::{distance, mean_of, norm, spread},
 };
+use byz::{Error, Kernels, Scalar, aggregators};
+use proptest::{prelude::*, test_runner::RngSeed};
 
 const PREFIXES: [&str; 8] =
     ["", "nnm+", "bucketing+", "bucketing(size=3)+", "clipping+", "arc+", "arc+nnm+", "nnm+nnm+"];

@@ -1,14 +1,12 @@
 //! Bad input is a verdict, never a number: invalid and missing messages, for every rule.
 
-mod reference;
-
+use crate::reference::{
+    data::{Instance, Look},
+    run::run,
+};
 use byz::{
     Aggregate, Defense, Error, Kernels, Message, Messages, Options, Reason, Refusal, Row, Scalar, Verdict,
     aggregators,
-};
-use reference::{
-    data::{Instance, Look},
-    run::run,
 };
 
 const N: usize = 13;

@@ -1,14 +1,12 @@
 //! Same bits whatever the threads, the layout and the repetition; another round, another shuffle.
 
-mod reference;
-
+use crate::reference::{
+    data::{Instance, Look, widen},
+    vectors::distance,
+};
 use byz::{
     Aggregate, Defense, Engine, Kernels, Message, Messages, Options, Row, Scalar, Stored, Strided,
     aggregators,
-};
-use reference::{
-    data::{Instance, Look, widen},
-    vectors::distance,
 };
 
 const N: usize = 11;

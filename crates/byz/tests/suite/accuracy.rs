@@ -2,16 +2,14 @@
 //!
 //! Everything is judged by f64 arithmetic on the stored f32 numbers.
 
-mod reference;
-
-use byz::{Aggregate, Kernels, Stream};
-use reference::{
+use crate::reference::{
     Rows,
     data::{normals, widen},
     geometric_median, mixers,
     run::{both_kernels, rows_note, run},
     vectors::{ascending, distance, norm, squared_distances},
 };
+use byz::{Aggregate, Kernels, Stream};
 
 const N: usize = 20;
 const F: usize = 4;
@@ -130,7 +128,7 @@ fn the_geometric_median_with_and_without_mixing_is_within_a_thousandth_of_the_sp
             let found = run(rule, &cloud.rows, F, Kernels::fastest()).expect("defined");
             // The weights tell what was decided, free of the rounding of the stored result.
             let weights = found.weights.expect("a combination has weights");
-            let decided = reference::vectors::weighted_mean(&cloud.wide, &weights);
+            let decided = crate::reference::vectors::weighted_mean(&cloud.wide, &weights);
             let error = distance(&decided, &expected) / cloud.spread();
             worst = worst.max(error);
             assert!(error <= 1e-3, "{rule} seed {seed} {far:?}: off by {error:e} of the spread");
@@ -178,7 +176,7 @@ fn clipping_beside_a_row_of_1e30_is_exact_to_f32_rounding() {
         "arc+trimmed_mean",
         "clipping(radius=0.5)+median",
     ] {
-        let expected = reference::evaluate(rule, &wide, F, None).vector;
+        let expected = crate::reference::evaluate(rule, &wide, F, None).vector;
         let found = widen(&run(rule, &rows, F, Kernels::fastest()).expect("defined").vector);
         let error = distance(&found, &expected) / norm(&expected);
         println!("{rule} beside 1e30: relative error {error:.1e}");

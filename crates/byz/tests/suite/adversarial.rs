@@ -1,9 +1,6 @@
 //! Inputs made to hurt: where iterations stall, sums cancel and centres are far from what they centre.
 
-mod reference;
-
-use byz::{Kernels, Scalar, Stream};
-use reference::{
+use crate::reference::{
     Rows,
     data::{Instance, Look, normals, round, widen},
     evaluate,
@@ -12,6 +9,7 @@ use reference::{
     run::{both_kernels, number_note, run},
     vectors::{distance, norm, spread},
 };
+use byz::{Kernels, Scalar, Stream};
 
 /// The optimality bound at the library's answer must be tiny; where rounding of z itself spoils it, the objective must be.
 fn is_the_median(name: &str, rows: &Rows) {
@@ -174,7 +172,7 @@ fn krum_with_fourth_powers_chooses_well_beside_rows_of_1e100() {
     for (n, f) in [(7, 2), (9, 3), (5, 1), (11, 4)] {
         for size in [1e30, 1e60, 1e100, 1e140] {
             let instance = Instance::<f64>::random(Look::Outliers(size), n, f, 6, 5);
-            let squared = reference::vectors::squared_distances(&instance.wide);
+            let squared = crate::reference::vectors::squared_distances(&instance.wide);
             let score = |i: usize| {
                 let mut row = squared[i].clone();
                 row.sort_by(f64::total_cmp);
@@ -211,7 +209,7 @@ fn adaptive_clipping_cuts_the_longest_to_the_longest_of_the_rest() {
     let instance = Instance::<f64>::random(Look::Outliers(1e6), 10, 3, 40, 2);
     let clipped = mixers::adaptively_clipped(&instance.wide, 3);
     assert!(spread(&clipped) < 1e3);
-    let source = reference::source::Materialised(clipped);
+    let source = crate::reference::source::Materialised(clipped);
     let expected = evaluate("krum", &source.0, 3, None).vector;
     let found = run("arc+krum", &instance.rows, 3, Kernels::fastest()).expect("defined").vector;
     assert!(distance(&found, &expected) <= 1e-12 * norm(&expected));

@@ -1,9 +1,6 @@
 //! Values made by an independent implementation, with its tolerances. `golden/golden.json` holds the definitions.
 
-mod reference;
-
-use byz::{Kernels, Round, Scalar, mixing_of};
-use reference::{
+use crate::reference::{
     Rows,
     data::{round, widen},
     geometric_median::objective,
@@ -12,6 +9,7 @@ use reference::{
     source::Materialised,
     vectors::distance,
 };
+use byz::{Kernels, Round, Scalar, mixing_of};
 use serde_json::Value;
 
 struct Case(Value);

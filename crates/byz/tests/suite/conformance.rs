@@ -1,13 +1,11 @@
 //! What every rule promises, read off the registry: the table is walked, the flags decide what is asked.
 
-mod reference;
-
-use byz::{Error, Kernels, Refusal, Scalar, Verdict, aggregators, registry::Properties};
-use reference::{
+use crate::reference::{
     data::{Instance, Look, round, widen},
     run::run,
     vectors::{distance, norm, spread},
 };
+use byz::{Error, Kernels, Refusal, Scalar, Verdict, aggregators, registry::Properties};
 
 /// Prefixes in front of every rule; each property holds for a pipeline if it holds for all of its parts.
 const PREFIXES: [(&str, Properties); 6] = [
@@ -212,7 +210,8 @@ fn outliers_are_bounded<T: Scalar>() {
                 let label = format!("{expression} {} {name} at {at}", T::NAME);
                 let result = result.unwrap_or_else(|error| panic!("{label}: {error}"));
                 assert!(result.vector.iter().all(|x| x.to_f64().is_finite()), "{label}: not finite");
-                let mean = reference::vectors::mean_of(&instance.wide, &(0..N - F).collect::<Vec<_>>());
+                let mean =
+                    crate::reference::vectors::mean_of(&instance.wide, &(0..N - F).collect::<Vec<_>>());
                 let reach = match rule {
                     "sign_majority" => 2.0 * (d as f64).sqrt() + norm(&mean),
                     "centered_clipping" => 10.0 + norm(&mean),

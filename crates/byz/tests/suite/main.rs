@@ -1,0 +1,11 @@
+//! Everything the library promises, in one program: the kernels are compiled for the tests once.
+
+mod accuracy;
+mod adversarial;
+mod conformance;
+mod determinism;
+mod golden;
+mod properties;
+mod reference;
+mod references;
+mod verdicts;
