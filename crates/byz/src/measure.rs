@@ -138,11 +138,17 @@ impl<'a, T: Scalar> Points<'a, T> {
             distances::accumulate(kernels, &space.block, tiling, columns.len(), &following, &mut space.sums);
         }
         let Space { buffers: [left, right], sums, .. } = space;
-        let one = |(&(i, j), sums): (&(usize, usize), &[f64])| match distances::total::<T>(sums) {
-            Some(total) => total,
-            None => self.exact_pair(i, j, chunk.clone(), width, left, right),
-        };
-        order.iter().zip(sums.chunks_exact(distances::SUMS)).map(one).collect()
+        let mut squared: Vec<f64> = sums.chunks_exact(distances::SUMS).map(distances::total).collect();
+        let doubtful = |value: f64| !(value >= T::SMALLEST_SQUARES && value < f64::INFINITY);
+        let doubts: Vec<usize> = (0..order.len()).filter(|&pair| doubtful(squared[pair])).collect();
+        for pair in doubts {
+            let (i, j) = order[pair];
+            // Colluding copies are common: beside distances of any size, a vanishing one is as good as zero.
+            if !squared[pair].is_finite() || typical(&squared, order, i) < 1e10 * T::SMALLEST_SQUARES {
+                squared[pair] = self.exact_pair(i, j, chunk.clone(), width, left, right);
+            }
+        }
+        squared
     }
 
     /// One pair with f64 differences and squares.
@@ -332,6 +338,14 @@ pub(crate) fn distances_to<T: Scalar>(rows: &Rows<'_, T>, vector: &[T], engine: 
         },
     );
     (0..count).map(|row| partial.iter().map(|sums| sums[row]).sum::<f64>().sqrt()).collect()
+}
+
+/// The middle one of a row's distances to the others; NaN counts as large.
+fn typical(squared: &[f64], order: &[(usize, usize)], row: usize) -> f64 {
+    let own = order.iter().zip(squared).filter(|((i, j), _)| *i == row || *j == row);
+    let mut own: Vec<f64> = own.map(|(_, &value)| value.abs()).collect();
+    let middle = own.len() / 2;
+    *own.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 /// All i < j < count.

@@ -67,13 +67,18 @@ unsafe fn step<L: Lanes, const K: usize>(
         for k in 0..K {
             // SAFETY: the caller's promise.
             let x = unsafe { L::load(from.add(k * L::WIDTH)) };
-            *flags = x.flag_inadmissible(*flags);
+            // A bad f32 shows in the result, which is summed in f64; an f64 out of range may cancel.
+            if L::Scalar::SQUARES_MAY_OVERFLOW {
+                *flags = x.flag_inadmissible(*flags);
+            }
             sums[k] = x.weigh_into(base[k], weight, sums[k]);
         }
     }
     for k in 0..K {
+        let result = L::round(base[k], 1.0, sums[k]);
+        *flags = result.flag_inadmissible(*flags);
         // SAFETY: the caller's promise.
-        unsafe { L::round(base[k], 1.0, sums[k]).store(out.add(column + k * L::WIDTH)) };
+        unsafe { result.store(out.add(column + k * L::WIDTH)) };
     }
 }
 

@@ -109,17 +109,21 @@ fn strip<L: Lanes>(
         }
         return with_network!(rows, run);
     }
+    let stride = space.strip.stride();
+    let sorted = space.strip.as_mut_slice();
+    if rule == CoordinateRule::Median && L::UNROLL && (UNROLLED + 1..=2 * UNROLLED).contains(&rows) {
+        // Two halves sorted in registers; the middle of their union needs no merge.
+        let half = rows / 2;
+        let (low, high) = sorted.split_at_mut(half * stride);
+        let clean = sort_into::<L>(&from[..half], width, stride, low)
+            & sort_into::<L>(&from[half..], width, stride, high);
+        median_of_runs::<L>(half, rows, width, stride, sorted, out);
+        return clean;
+    }
     let clean = if unrolled {
-        macro_rules! run {
-            ($n:literal) => {
-                // SAFETY: as for the median.
-                unsafe { unrolled_sort::<L, $n>(from, width, &mut space.strip) }
-            };
-        }
-        with_network!(rows, run)
+        sort_into::<L>(from, width, stride, sorted)
     } else {
         let clean = gather::<L>(from, width, &mut space.strip);
-        let stride = space.strip.stride();
         networks::run::<L>(&space.table, &mut space.strip.as_mut_slice()[..rows * stride], stride, width);
         clean
     };
@@ -127,6 +131,69 @@ fn strip<L: Lanes>(
         finish::<L>(rule, from, width, &space.strip, out);
     }
     clean
+}
+
+/// Sorts the columns of up to [`UNROLLED`] rows into rows of `to`.
+#[inline(always)]
+fn sort_into<L: Lanes>(from: &[*const L::Scalar], width: usize, stride: usize, to: &mut [L::Scalar]) -> bool {
+    macro_rules! run {
+        ($n:literal) => {
+            // SAFETY: only lanes that need AVX2 unroll, and those run only where it was detected.
+            unsafe { unrolled_sort::<L, $n>(from, width, stride, to) }
+        };
+    }
+    with_network!(from.len(), run)
+}
+
+/// The median of rows 0..half and half..rows, each sorted: the r-th smallest of two runs is the least, over all ways to take
+/// r values from their beginnings, of the largest value taken.
+#[inline(always)]
+fn median_of_runs<L: Lanes>(
+    half: usize,
+    rows: usize,
+    width: usize,
+    stride: usize,
+    sorted: &[L::Scalar],
+    out: &mut [L::Scalar],
+) {
+    assert!(sorted.len() >= rows * stride && width <= stride && width <= out.len());
+    assert!(half > 0 && half < rows);
+    for column in (0..width).step_by(L::WIDTH) {
+        let from = sorted.as_ptr().wrapping_add(column);
+        // SAFETY: every row lies inside `sorted`, column + WIDTH ≤ stride, both ranks lie within the rows, and width is
+        // a multiple of WIDTH and at most the length of `out`.
+        unsafe {
+            let low = smallest::<L>(from, stride, half, rows - half, rows.div_ceil(2));
+            let high = smallest::<L>(from, stride, half, rows - half, rows / 2 + 1);
+            midpoint(low, high).store(out.as_mut_ptr().add(column));
+        }
+    }
+}
+
+/// The r-th smallest of two sorted runs that follow one another.
+///
+/// # Safety
+/// `half + rest` rows, `stride` apart, must be readable at `from`, and 1 ≤ r ≤ half + rest.
+#[inline(always)]
+unsafe fn smallest<L: Lanes>(from: *const L::Scalar, stride: usize, half: usize, rest: usize, r: usize) -> L {
+    // Taking i of the first run and r − i of the second; the ends take nothing from one of them.
+    let (fewest, most) = (r.saturating_sub(rest), half.min(r));
+    let row = |row: usize| from.wrapping_add(row * stride);
+    // SAFETY: every index below is less than half + rest.
+    unsafe {
+        let mut least = if fewest == 0 {
+            L::load(row(half + r - 1))
+        } else {
+            L::load(row(fewest - 1)).max(L::load(row(half + r - fewest - 1)))
+        };
+        for i in fewest + 1..most.min(r - 1) + 1 {
+            least = least.min(L::load(row(i - 1)).max(L::load(row(half + r - i - 1))));
+        }
+        if most == r {
+            least = least.min(L::load(row(r - 1)));
+        }
+        least
+    }
 }
 
 /// Loads row `i` of one vector of columns and notes whether it is admissible.
@@ -172,14 +239,13 @@ where
 unsafe fn unrolled_sort<L: Lanes, const N: usize>(
     from: &[*const L::Scalar],
     width: usize,
-    to: &mut Scratch<L::Scalar>,
+    stride: usize,
+    to: &mut [L::Scalar],
 ) -> bool
 where
     Sorter: Network<N>,
 {
     let from: &[*const L::Scalar; N] = from.try_into().expect("the size was matched");
-    let stride = to.stride();
-    let to = to.as_mut_slice();
     assert!(to.len() >= N * stride && width <= stride);
     let mut flags = L::splat(L::Scalar::default());
     for column in (0..width).step_by(L::WIDTH) {
@@ -349,4 +415,45 @@ pub(crate) fn plain(rule: CoordinateRule, values: &[f64]) -> f64 {
     let weights = weights(rule, values);
     let base = (0..values.len()).find(|&row| weights[row] > 0.0).map_or(0.0, |row| values[row]);
     base + weights.iter().zip(values).map(|(w, v)| w * (v - base)).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    /// Every size up to beyond the unrolled networks and their halves, every rule, values with many ties.
+    #[test]
+    fn agrees_with_the_plain_rule_for_every_number_of_rows() {
+        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+            for rows in 1..=70usize {
+                let width = 64 + rows % 23;
+                let mut stream = Stream::new(4, "test", rows as u64, 0);
+                let quantised = |draw: f64| if rows % 2 == 0 { (draw * 9.0).floor() } else { draw * 1e3 };
+                let data: Vec<Vec<f32>> = (0..rows)
+                    .map(|_| (0..width).map(|_| quantised(stream.uniform() - 0.5) as f32).collect())
+                    .collect();
+                let slices: Vec<&[f32]> = data.iter().map(Vec::as_slice).collect();
+                let trim = (rows - 1) / 3;
+                for rule in [
+                    CoordinateRule::Median,
+                    CoordinateRule::TrimmedMean { trim },
+                    CoordinateRule::MeanAroundMedian { keep: rows - trim },
+                    CoordinateRule::MeanAroundMedian { keep: 1 + rows / 5 },
+                    CoordinateRule::SignMajority,
+                ] {
+                    let mut out = vec![0.0; width];
+                    assert!(apply(kernels, rule, &slices, &mut Workspace::new(rule, rows), &mut out));
+                    for (column, ours) in out.iter().enumerate() {
+                        let values: Vec<f64> = data.iter().map(|row| f64::from(row[column])).collect();
+                        let exact = plain(rule, &values);
+                        assert!(
+                            (f64::from(*ours) - exact).abs() <= 1e-4,
+                            "{rule:?} of {rows}: {ours} {exact}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 }

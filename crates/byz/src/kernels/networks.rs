@@ -47,14 +47,35 @@ pub(crate) fn run<L: Lanes>(table: &[(usize, usize)], data: &mut [L::Scalar], st
     assert!(width <= stride && table.iter().all(|&(i, j)| i < rows && j < rows));
     let data = data.as_mut_ptr();
     for &(i, j) in table {
-        for column in (0..width).step_by(L::WIDTH) {
+        let (low, high) = (data.wrapping_add(i * stride), data.wrapping_add(j * stride));
+        let mut column = 0;
+        // Four at a time keep the loads ahead of the stores.
+        while column + 4 * L::WIDTH <= width {
+            // SAFETY: both rows lie inside `data` and column + 4 · WIDTH ≤ stride.
+            unsafe { exchange_rows::<L, 4>(low.add(column), high.add(column)) };
+            column += 4 * L::WIDTH;
+        }
+        while column < width {
             // SAFETY: both rows lie inside `data` and column + WIDTH ≤ stride.
-            unsafe {
-                let (low, high) = (data.add(i * stride + column), data.add(j * stride + column));
-                let (a, b) = (L::load(low), L::load(high));
-                a.min(b).store(low);
-                a.max(b).store(high);
-            }
+            unsafe { exchange_rows::<L, 1>(low.add(column), high.add(column)) };
+            column += L::WIDTH;
+        }
+    }
+}
+
+/// # Safety
+/// `K · WIDTH` numbers must be readable and writable at both places.
+#[inline(always)]
+unsafe fn exchange_rows<L: Lanes, const K: usize>(low: *mut L::Scalar, high: *mut L::Scalar) {
+    // SAFETY: the caller's promise.
+    let a: [L; K] = std::array::from_fn(|k| unsafe { L::load(low.add(k * L::WIDTH)) });
+    // SAFETY: the caller's promise.
+    let b: [L; K] = std::array::from_fn(|k| unsafe { L::load(high.add(k * L::WIDTH)) });
+    for k in 0..K {
+        // SAFETY: the caller's promise.
+        unsafe {
+            a[k].min(b[k]).store(low.add(k * L::WIDTH));
+            a[k].max(b[k]).store(high.add(k * L::WIDTH));
         }
     }
 }
