@@ -98,7 +98,7 @@ impl Scoring {
             let others = members.iter().filter(|&&j| j != i);
             let mut squared: Vec<f64> = others.map(|&j| geometry.squared(i, j)).collect();
             squared.sort_unstable_by(f64::total_cmp);
-            squared.into_iter().take(neighbors).last().unwrap_or(0.0)
+            squared.get(neighbors.min(squared.len()).saturating_sub(1)).copied().unwrap_or(0.0)
         };
         let positive = members.iter().map(reach).filter(|reach| *reach > 0.0);
         positive.min_by(f64::total_cmp).unwrap_or(1.0)

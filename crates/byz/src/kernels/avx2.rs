@@ -31,10 +31,10 @@ fn widen(v: __m256) -> (__m256d, __m256d) {
 }
 
 macro_rules! avx2 {
-    // SAFETY: reached only from entry points that enable AVX2 and FMA.
-    ($body:expr) => {
+    ($body:expr) => {{
+        // SAFETY: reached only from entry points that enable AVX2 and FMA; what pointers need, callers promise.
         unsafe { $body }
-    };
+    }};
 }
 
 impl Lanes for F32x8 {

@@ -88,8 +88,7 @@ fn cholesky_solve(mut a: Matrix, mut b: Vec<f64>) -> Option<Vec<f64>> {
             }
         }
         let pivot = a[(j, j)];
-        // Written so that NaN is refused too.
-        if !(pivot > 1e-14 * (pivot.abs() + 1.0)) {
+        if pivot.is_nan() || pivot <= 1e-14 * (pivot.abs() + 1.0) {
             return None;
         }
         let root = pivot.sqrt();

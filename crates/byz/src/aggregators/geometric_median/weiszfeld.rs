@@ -93,8 +93,8 @@ impl Cloud {
         }
         let pull = self.pull(here[0]);
         let stay = here.len() as f64 / pull;
-        // Written so that a pull of zero (everyone is here) stays.
-        if !(stay < 1.0) {
+        // A pull of zero, where everyone is here, stays too.
+        if stay.is_nan() || stay >= 1.0 {
             return None;
         }
         let mut next: Vec<f64> = target.iter().map(|weight| (1.0 - stay) * weight).collect();
