@@ -15,7 +15,7 @@ fn main() -> byz::Result<()> {
     println!("aggregate {:?}", result.vector);
     for (worker, verdict) in result.verdicts.iter().enumerate() {
         let weight = result.weights.as_ref().map_or(0.0, |weights| weights[worker]);
-        println!("worker {worker}: {verdict:<32} weight {weight:.3}");
+        println!("worker {worker}: {:<32} weight {weight:.3}", verdict.to_string());
     }
     Ok(())
 }

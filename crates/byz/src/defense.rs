@@ -306,6 +306,11 @@ impl Defense {
         if messages == 0 {
             return Err(Error::refused(Refusal::NoMessages));
         }
+        if tolerance >= messages {
+            // Nobody may be honest; and no rule's arithmetic below has to fear such numbers.
+            let (rule, requirement) = (self.rule.0, self.rule.1);
+            return Err(Error::refused(Refusal::Undefined { rule, requirement, messages, tolerance }));
+        }
         let mut count = messages;
         for (rule, requirement, step) in &self.steps {
             if !step.defined(count, tolerance) {

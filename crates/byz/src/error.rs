@@ -202,8 +202,8 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Undefined { rule, requirement, messages, tolerance } => write!(
                 f,
-                "{rule} needs {requirement}, but {messages} messages reach it with tolerance {tolerance}; \
-                 lower the tolerance or gather more messages"
+                "{rule} is not defined for {messages} messages, tolerance {tolerance} and these parameters (it asks \
+                 for {requirement}); lower the tolerance, gather more messages or change the parameters"
             ),
             Refusal::NotGuaranteed { rule, requirement, messages, tolerance } => write!(
                 f,
@@ -222,7 +222,8 @@ impl fmt::Display for Refusal {
             Refusal::NoMessages => f.write_str("no valid message arrived"),
             Refusal::TrustedWorker { worker } => write!(
                 f,
-                "worker {worker}, which monna trusts, sent no valid message; name another with monna(trusted=…)"
+                "worker {worker}, which monna trusts, does not exist or sent no valid message; name another with \
+                 monna(trusted=…), counting from 0"
             ),
             Refusal::Budget { rule, steps } => write!(
                 f,

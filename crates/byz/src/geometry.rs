@@ -118,8 +118,10 @@ impl<'a> Geometry<'a> {
     /// The message whose `count` nearest messages reach least far: with count > tolerance it is at most
     /// one honest diameter from some honest message, whatever the others sent.
     pub fn central(&self, count: usize) -> usize {
+        let mut row = Vec::with_capacity(self.messages);
         let reach = |i: usize| {
-            let mut row = self.squared.row(i)[..self.messages].to_vec();
+            row.clear();
+            row.extend_from_slice(&self.squared.row(i)[..self.messages]);
             *row.select_nth_unstable_by(count.clamp(1, self.messages) - 1, f64::total_cmp).1
         };
         let reaches: Vec<f64> = (0..self.messages).map(reach).collect();

@@ -49,12 +49,15 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         return Err(Error::Usage("--workers, --dimension and --threads must be at least 1".into()).into());
     }
     let rules = expression::split_list(&arguments.rules);
+    if rules.is_empty() {
+        return Err(Error::Usage("--rules names no rule; see byz list".into()).into());
+    }
     let defenses = rules.iter().map(|rule| Defense::new(rule, f)).collect::<Result<Vec<_>, _>>()?;
     for defense in &defenses {
         defense.check_counts(n, f)?;
     }
     let engine = Engine { threads: arguments.threads, ..Engine::default() };
-    let data = messages(n, f, d);
+    let data = messages(n, f, d)?;
     let mut out = io::stdout().lock();
     if !arguments.json {
         writeln!(
@@ -154,18 +157,22 @@ fn cpu_time() -> f64 {
 }
 
 /// Honest rows: a common mean of norm 1 plus noise of norm 0.3; the last f rows: minus the mean.
-fn messages(n: usize, f: usize, d: usize) -> Vec<f32> {
+fn messages(n: usize, f: usize, d: usize) -> Result<Vec<f32>, Error> {
+    let mut data: Vec<f32> = Vec::new();
+    let fits = n.checked_mul(d).is_some_and(|size| data.try_reserve_exact(size).is_ok());
+    if !fits {
+        return Err(Error::Usage(format!("{n} messages of {d} numbers do not fit memory; use fewer")));
+    }
     let mut stream = Stream::new(0, "bench", 0, 0);
     // Uniform with variance 1 is as good as normal here, and quick to draw.
     let mut draw = || ((stream.uniform() - 0.5) * 12f64.sqrt()) as f32;
     let scale = 1.0 / (d as f32).sqrt();
     let mean: Vec<f32> = (0..d).map(|_| draw() * scale).collect();
-    let mut data = Vec::with_capacity(n * d);
     for _ in 0..n - f.min(n) {
         data.extend(mean.iter().map(|mean| mean + 0.3 * scale * draw()));
     }
     for _ in 0..f.min(n) {
         data.extend(mean.iter().map(|mean| -mean));
     }
-    data
+    Ok(data)
 }

@@ -27,10 +27,28 @@ enum Command {
 fn main() -> ExitCode {
     exit::on_interrupt();
     let command = Arguments::parse().command;
-    let run = || match &command {
+    let run = || {
+        check_kernels()?;
+        dispatch(&command)
+    };
+    exit::code(exit::without_panic(run))
+}
+
+fn dispatch(command: &Command) -> exit::Outcome {
+    match command {
         Command::List(arguments) => list::run(arguments),
         Command::Aggregate(arguments) => aggregate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
-    };
-    exit::code(exit::without_panic(run))
+    }
+}
+
+/// A misspelt switch must not pass for the one that was meant.
+fn check_kernels() -> exit::Outcome {
+    match std::env::var("BYZ_KERNELS").as_deref() {
+        Ok("scalar" | "auto" | "") | Err(_) => Ok(()),
+        Ok(other) => {
+            let problem = format!("BYZ_KERNELS={other}: expected scalar or auto");
+            Err(byz::Error::Usage(problem).into())
+        }
+    }
 }

@@ -54,7 +54,7 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
         Parameter {
             name: "smoothing",
             default: "none: the exact median",
-            summary: "absolute ν of the smoothed Weiszfeld iteration",
+            summary: "absolute ν of the smoothed Weiszfeld iteration; gives up scale equivariance",
             kind: Kind::Positive,
         },
         Parameter {

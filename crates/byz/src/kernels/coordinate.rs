@@ -386,10 +386,9 @@ pub(crate) fn weights(rule: CoordinateRule, values: &[f64]) -> Vec<f64> {
             }
         }
         CoordinateRule::MeanAroundMedian { keep } => {
-            let median = 0.5 * (values[low] + values[high]);
-            order.sort_by(|&a, &b| {
-                (values[a] - median).abs().total_cmp(&(values[b] - median).abs()).then(a.cmp(&b))
-            });
+            // Twice the distance to the median, without rounding the median: ties must stay ties.
+            let twice = |row: usize| ((values[row] - values[low]) + (values[row] - values[high])).abs();
+            order.sort_by(|&a, &b| twice(a).total_cmp(&twice(b)).then(a.cmp(&b)));
             for &row in &order[..keep] {
                 weights[row] = 1.0 / keep as f64;
             }

@@ -266,3 +266,23 @@ fn outliers_of_sizes_far_apart_do_not_hide_one_another() {
     sizes_far_apart::<f64>(1e-7);
     sizes_far_apart::<f32>(1e-3);
 }
+
+/// Ten copies of a, ten of b: every coordinate ties, and the ten lowest workers must stay.
+#[test]
+fn ties_around_the_median_go_to_the_lowest_workers_in_both_types() {
+    fn check<T: Scalar>() {
+        let mut stream = Stream::new(8, "ties", 0, 0);
+        let mut draw = || (0..1000).map(|_| T::from_f64(stream.uniform() - 0.5)).collect::<Vec<T>>();
+        let (a, b) = (draw(), draw());
+        let rows: Vec<Vec<T>> = (0..20).map(|i| if i < 10 { a.clone() } else { b.clone() }).collect();
+        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+            let result = run("mean_around_median", &rows, 3, kernels).expect("defined");
+            for ((ours, a), b) in result.vector.iter().zip(&a).zip(&b) {
+                let expected = (10.0 * a.to_f64() + 7.0 * b.to_f64()) / 17.0;
+                assert!((ours.to_f64() - expected).abs() < 1e-6, "{ours:?} {expected}");
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}

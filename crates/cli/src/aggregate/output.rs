@@ -26,7 +26,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Error> {
     }
     let place = fs::canonicalize(path).ok();
     let same = |input: &PathBuf| place.is_some() && fs::canonicalize(input).ok() == place;
-    if arguments.inputs.iter().any(same) {
+    if arguments.inputs.iter().chain(&arguments.reference).any(same) {
         return usage("is also an input, and inputs are never overwritten; choose another name");
     }
     Ok(())

@@ -97,7 +97,7 @@ fn too_few_or_too_many_bad_messages_are_refused_and_nothing_is_written() {
     let files = Files::new();
     files.five().vector("bad.npy", &[f32::NAN; 3]);
     let refused = |arguments: &str| files.aggregate(&format!("{arguments} --output out.npy")).expect(3);
-    refused(&format!("{FIVE} --rule krum --tolerance 3")).says("krum needs");
+    refused(&format!("{FIVE} --rule krum --tolerance 3")).says("krum is not defined");
     refused(&format!("{FIVE} bad.npy --rule krum --tolerance 0"))
         .says("worker 5 (bad.npy) is invalid: NaN at coordinate 0")
         .says("more than the tolerance of 0");
@@ -143,4 +143,26 @@ fn an_output_that_cannot_be_printed_is_a_failure() {
     let mut command = command();
     command.arg("list").stdout(std::fs::File::create("/dev/full").unwrap());
     run(command).expect(1).says("cannot write the output");
+}
+
+#[test]
+fn bench_gives_its_keys_and_refuses_what_it_cannot_measure() {
+    let ran = byz("bench --dimension 100 --rules krum,nnm+median --json").expect(0);
+    let lines: Vec<serde_json::Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect();
+    assert_eq!(lines.len(), 2);
+    for key in ["rule", "workers", "dimension", "threads", "cpu_ms", "wall_ms", "read_ms", "reads"] {
+        assert!(lines.iter().all(|line| !line[key].is_null()), "{key}");
+    }
+    byz("bench --rules ,").expect(2).says("names no rule");
+    byz("bench --workers 0").expect(2);
+    byz("bench --workers 4 --tolerance 3 --rules median").expect(3);
+    byz("bench --tolerance 0 --workers 1000000000 --dimension 18446744073709551615").expect(2).says("memory");
+}
+
+#[test]
+fn a_misspelt_choice_of_kernels_is_a_usage_error() {
+    let mut misspelt = command();
+    misspelt.arg("list").env("BYZ_KERNELS", "scalr");
+    run(misspelt).expect(2).says("expected scalar or auto");
 }
