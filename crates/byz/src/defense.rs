@@ -1,17 +1,18 @@
 //! The whole of it: admit → measure → plan → execute, with a verdict on every worker.
 
 use crate::{
+    admission::{admit, check_center, valid},
     aggregators::{self, Aggregator},
     engine::Engine,
     error::{Error, Refusal, Result},
     execute::{effective_weights, execute},
     expression,
     geometry::{Geometry, Reference},
+    inspect::{distances_to, first_inadmissible},
     kernels::Scalar,
-    majority::majority,
     matrix::Matrix,
-    measure::{Points, ReferencePoint, distances_to, first_inadmissible},
-    messages::{Message, Messages, Row, Rows},
+    measure::{Points, ReferencePoint},
+    messages::{Messages, Rows},
     plan::{Note, Plan},
     pre_aggregators::{self, PreAggregator},
     registry,
@@ -357,56 +358,6 @@ impl<T> Aggregate<T> {
             distances
         });
     }
-}
-
-/// Verdicts that need no look at the numbers, and the dimension of the round if there is one.
-fn admit<T: Scalar>(messages: &Messages<'_, T>, tolerance: usize) -> (Vec<Verdict>, Option<usize>) {
-    let lengths: Vec<Option<usize>> = messages
-        .workers
-        .iter()
-        .map(|message| match message {
-            Message::Row(row) => Some(row.len()),
-            _ => None,
-        })
-        .collect();
-    let votes: Vec<&usize> = lengths.iter().flatten().collect();
-    let dimension = messages.dimension.or_else(|| majority(&votes, tolerance).copied());
-    let verdict = |(message, length): (&Message<'_, T>, &Option<usize>)| match (message, length, dimension) {
-        (Message::Missing, ..) => Verdict::Missing,
-        (Message::Malformed(why), ..) => Verdict::Invalid(Reason::Malformed(why.clone())),
-        (_, &Some(found), Some(expected)) if found != expected => {
-            Verdict::Invalid(Reason::WrongLength { found, expected })
-        }
-        _ => Verdict::Used,
-    };
-    (messages.workers.iter().zip(&lengths).map(verdict).collect(), dimension)
-}
-
-fn check_center<T: Scalar>(center: &[T], dimension: usize) -> Result<()> {
-    if center.len() != dimension {
-        let found = center.len();
-        return Err(Error::Usage(format!("the centre has length {found}, the messages {dimension}")));
-    }
-    match center.iter().position(|value| !value.is_admissible()) {
-        Some(k) => Err(Error::Usage(format!("the centre holds {:?} at coordinate {k}", center[k]))),
-        None => Ok(()),
-    }
-}
-
-/// The rows that no verdict excludes, and whose they are.
-fn valid<'a, T: Scalar>(
-    messages: &Messages<'a, T>,
-    verdicts: &[Verdict],
-    dimension: usize,
-) -> (Vec<usize>, Rows<'a, T>) {
-    let used = messages.workers.iter().zip(verdicts).enumerate();
-    let (workers, rows): (Vec<usize>, Vec<Row<'a, T>>) = used
-        .filter_map(|(worker, (message, verdict))| match (message, verdict) {
-            (Message::Row(row), Verdict::Used) => Some((worker, *row)),
-            _ => None,
-        })
-        .unzip();
-    (workers, Rows { rows, dimension })
 }
 
 /// Notes speak of rows; users think of workers.

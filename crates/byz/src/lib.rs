@@ -17,6 +17,7 @@
 //! # Ok::<(), byz::Error>(())
 //! ```
 
+mod admission;
 pub mod aggregators;
 mod defense;
 mod engine;
@@ -25,6 +26,7 @@ mod execute;
 pub mod expression;
 pub mod files;
 pub mod geometry;
+mod inspect;
 mod kernels;
 mod majority;
 mod matrix;

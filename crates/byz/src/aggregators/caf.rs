@@ -31,14 +31,6 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 };
 
 impl Aggregator for Caf {
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
-    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
         let n = geometry.messages();
         let mut c = vec![1.0; n];

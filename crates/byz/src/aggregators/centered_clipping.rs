@@ -48,10 +48,6 @@ impl Aggregator for CenteredClipping {
         Requirements { center: true, ..Requirements::DISTANCES }
     }
 
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
         messages > 10 * tolerance
     }

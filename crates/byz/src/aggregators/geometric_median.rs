@@ -85,14 +85,6 @@ impl Aggregator for GeometricMedian {
         Requirements { origin: self.start == Start::Zero, ..Requirements::DISTANCES }
     }
 
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
-    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn plan(&self, geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {
         let n = geometry.messages();
         let medoid = medoid(geometry);

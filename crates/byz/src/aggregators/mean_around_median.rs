@@ -31,14 +31,6 @@ impl Aggregator for MeanAroundMedian {
         Requirements::NONE
     }
 
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
-    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
         let keep = geometry.messages() - round.tolerance;
         Ok(Decision::coordinate_wise(CoordinateRule::MeanAroundMedian { keep }))

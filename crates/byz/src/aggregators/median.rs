@@ -32,14 +32,6 @@ impl Aggregator for Median {
         Requirements::NONE
     }
 
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
-    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn plan(&self, _geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {
         Ok(Decision::coordinate_wise(CoordinateRule::Median))
     }

@@ -34,14 +34,6 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 };
 
 impl Aggregator for MinimumDiameterAveraging {
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
-    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
         let n = geometry.messages();
         let mut diameters: Vec<f64> = pairs(n).map(|(i, j)| geometry.squared(i, j)).chain([0.0]).collect();

@@ -30,10 +30,15 @@ pub trait Aggregator: Send + Sync {
     fn requirements(&self) -> Requirements {
         Requirements::DISTANCES
     }
-    /// Whether the formula has a meaning for these counts; if not, the round is refused.
-    fn defined(&self, messages: usize, tolerance: usize) -> bool;
+    /// Whether the formula has a meaning for these counts; if not, the round is refused. Most rules ask for an honest
+    /// majority, n ≥ 2f + 1.
+    fn defined(&self, messages: usize, tolerance: usize) -> bool {
+        messages > 2 * tolerance
+    }
     /// Whether robustness is promised for these counts; if not, the caller is warned, or refused when strict.
-    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool;
+    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
+        messages > 2 * tolerance
+    }
     /// Decides in n × n space.
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision>;
 }

@@ -35,14 +35,6 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 };
 
 impl Aggregator for Monna {
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
-    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
         let Some(workers) = round.workers else {
             let problem = "monna cannot follow bucketing: no bucket belongs to the trusted worker";

@@ -37,14 +37,6 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 };
 
 impl Aggregator for Smea {
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
-    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
         let everyone: Vec<usize> = (0..geometry.messages()).collect();
         let mut search = Search { geometry, best: (f64::INFINITY, everyone.clone()), steps: 0 };

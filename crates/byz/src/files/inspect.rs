@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     engine::Engine,
+    inspect::first_inadmissible,
     kernels::Scalar,
-    measure::first_inadmissible,
     messages::{Row, Rows, Stored},
     verdict::{Reason, Verdict},
 };

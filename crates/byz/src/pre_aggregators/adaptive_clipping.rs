@@ -33,10 +33,6 @@ impl PreAggregator for AdaptiveClipping {
         Requirements { origin: true, ..Requirements::DISTANCES }
     }
 
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn mix(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix> {
         let (n, f) = (geometry.messages(), round.tolerance);
         let origin = geometry.reference(Reference::Origin);

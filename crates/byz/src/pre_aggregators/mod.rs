@@ -25,8 +25,10 @@ pub trait PreAggregator: Send + Sync {
     fn keeps_workers(&self) -> bool {
         true
     }
-    /// Whether the formula has a meaning for these counts.
-    fn defined(&self, messages: usize, tolerance: usize) -> bool;
+    /// Whether the formula has a meaning for these counts; by default, with an honest majority.
+    fn defined(&self, messages: usize, tolerance: usize) -> bool {
+        messages > 2 * tolerance
+    }
     /// The mixed rows as combinations of the points; each adds up to one.
     fn mix(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix>;
 }

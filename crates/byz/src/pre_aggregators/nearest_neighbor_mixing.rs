@@ -33,10 +33,6 @@ impl PreAggregator for NearestNeighborMixing {
         Requirements::DISTANCES
     }
 
-    fn defined(&self, messages: usize, tolerance: usize) -> bool {
-        messages > 2 * tolerance
-    }
-
     fn mix(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix> {
         let n = geometry.messages();
         let kept = n - round.tolerance;
