@@ -128,10 +128,8 @@ impl<'a> Geometry<'a> {
         lowest(&reaches)
     }
 
-    /// Inner products ⟨xᵢ − x_c, xⱼ − x_c⟩ of all points about message c: from distances where they resolve it,
-    /// measured directly where one point is too far away.
-    pub fn inner_products_about(&self, center: usize) -> Matrix {
-        let points = self.points();
+    /// Whether distances tell the inner products about a point: no other is too far away.
+    pub fn resolves(&self, center: usize) -> bool {
         let radius = self.squared.row(center);
         // Half of the messages are honest: the middle radius is one of theirs. Where more than half lie at the
         // centre, the first that does not.
@@ -140,7 +138,15 @@ impl<'a> Geometry<'a> {
         let typical =
             sorted[self.messages / 2..].iter().copied().find(|&radius| radius > 0.0).unwrap_or(0.0).sqrt();
         let farthest = radius.iter().copied().fold(0.0, f64::max).sqrt();
-        if self.source.resolution() * farthest <= self.source.planning_error() * typical {
+        self.source.resolution() * farthest <= self.source.planning_error() * typical
+    }
+
+    /// Inner products ⟨xᵢ − x_c, xⱼ − x_c⟩ of all points about message c: from distances where they resolve it,
+    /// measured directly where one point is too far away.
+    pub fn inner_products_about(&self, center: usize) -> Matrix {
+        let points = self.points();
+        let radius = self.squared.row(center);
+        if self.resolves(center) {
             let mut products = Matrix::zeros(points, points);
             for i in 0..points {
                 for j in 0..points {

@@ -88,8 +88,8 @@ impl Aggregator for GeometricMedian {
     fn plan(&self, geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {
         let n = geometry.messages();
         let medoid = medoid(geometry);
-        // Not about the medoid: beside a row of 1e30 all sums of distances round to the same, also that of a row at 1e8.
-        let center = geometry.central(n / 2 + 1);
+        // Not always about the medoid: beside a row of 1e30 all sums of distances round to the same, also that of a row at 1e8.
+        let center = if geometry.resolves(medoid) { medoid } else { geometry.central(n / 2 + 1) };
         let cloud = Cloud::new(n, geometry.inner_products_about(center));
         let mut start = vec![0.0; geometry.points()];
         match self.start {
