@@ -6,7 +6,7 @@
 //! that can be measured and add state.
 
 use crate::kernels::Kernels;
-use std::{ops::Range, sync::Mutex};
+use std::{mem::MaybeUninit, ops::Range, sync::Mutex};
 
 /// Hears of finished columns: `done` of `total`, over all passes of a call.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
@@ -103,20 +103,31 @@ impl Engine<'_> {
         self.run(jobs, workspace, |columns, (), space| work(columns, space))
     }
 
-    /// Runs `work` on every chunk together with its part of `out`.
-    pub(crate) fn fill<T: Send, S, R: Send>(
+    /// A vector of which `work` writes every chunk; it finds zeros there.
+    pub(crate) fn produce<T: Copy + Default + Send, S, R: Send>(
         &self,
-        out: &mut [T],
+        dimension: usize,
         workspace: impl Fn() -> S + Sync,
         work: impl Fn(Range<usize>, &mut [T], &mut S) -> R + Sync,
-    ) -> Vec<R> {
-        let width = chunk_width(out.len(), 1);
+    ) -> (Vec<T>, Vec<R>) {
+        let width = chunk_width(dimension, 1);
+        let mut out = Vec::with_capacity(dimension);
         let mut start = 0;
-        let jobs = out.chunks_mut(width).map(|part| {
+        let jobs = out.spare_capacity_mut()[..dimension].chunks_mut(width).map(|part| {
             start += part.len();
             (start - part.len()..start, part)
         });
-        self.run(jobs.collect(), workspace, |columns, part, space| work(columns, part, space))
+        // Zeroed by the thread that writes it, while it is in that thread's cache: the kernel hands out fresh pages one
+        // by one, and one thread zeroing all of it held the others up.
+        let results = self.run(jobs.collect(), workspace, |columns, part: &mut [MaybeUninit<T>], space| {
+            part.fill(MaybeUninit::new(T::default()));
+            // SAFETY: every element has just been written.
+            let part = unsafe { &mut *(std::ptr::from_mut(part) as *mut [T]) };
+            work(columns, part, space)
+        });
+        // SAFETY: the chunks cover the dimension and every one has been written.
+        unsafe { out.set_len(dimension) };
+        (out, results)
     }
 }
 
@@ -130,11 +141,11 @@ mod tests {
             let engine = Engine { threads, ..Engine::default() };
             let starts = engine.chunks(100_000, 1, || (), |columns, ()| columns.start);
             assert!(starts.is_sorted() && starts.len() == 13);
-            let mut out = vec![0; 20_000];
-            engine.fill(
-                &mut out,
+            let (out, _) = engine.produce(
+                20_000,
                 || (),
-                |columns, part, ()| {
+                |columns, part: &mut [usize], ()| {
+                    assert!(part.iter().all(|&value| value == 0));
                     part.iter_mut().zip(columns).for_each(|(out, k)| *out = k);
                 },
             );

@@ -20,36 +20,41 @@ const MIXED_BLOCK: usize = 192;
 
 /// Applies the plan, or returns none if a row holds an inadmissible value.
 pub fn execute<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Option<Vec<T>> {
-    let mut out = vec![T::default(); points.rows.dimension];
-    let clean = match plan {
-        Plan::Combine(weights) => combine_rows(points, weights, &mut out),
+    let (out, clean) = match plan {
+        Plan::Combine(weights) => combine_rows(points, weights),
         Plan::CoordinateWise { rule, rows: MixedRows::Selected(rows) } => {
-            coordinate_wise(points, *rule, rows, &mut out)
+            coordinate_wise(points, *rule, rows)
         }
         Plan::CoordinateWise { rule, rows: MixedRows::Mixed { mixing, center } } => {
-            mixed_coordinate_wise(points, *rule, mixing, *center, &mut out)
+            mixed_coordinate_wise(points, *rule, mixing, *center)
         }
     };
-    clean.then_some(out)
+    clean.into_iter().all(|clean| clean).then_some(out)
 }
 
-fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64], out: &mut [T]) -> bool {
+/// A vector, and for each of its chunks whether everything read was admissible.
+type Checked<T> = (Vec<T>, Vec<bool>);
+
+fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64]) -> Checked<T> {
     let used: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] != 0.0).collect();
     let weights: Vec<f64> = used.iter().map(|&i| weights[i]).collect();
     let heaviest = (0..used.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(b.cmp(&a)));
-    let clean = points.engine.fill(out, Vec::new, |chunk, out, buffers: &mut Vec<Vec<T>>| {
-        buffers.resize(used.len(), Vec::new());
-        let mut clean = true;
-        for start in chunk.clone().step_by(BLOCK) {
-            let columns = start..chunk.end.min(start + BLOCK);
-            let part = &mut out[start - chunk.start..columns.end - chunk.start];
-            let rows = borrow(points, &used, columns, buffers);
-            clean &= combine::combine(points.engine.kernels, &rows, &weights, heaviest, part);
-        }
-        points.rows.release(chunk);
-        clean
-    });
-    clean.into_iter().all(|clean| clean)
+    points.engine.produce(
+        points.rows.dimension,
+        Vec::new,
+        |chunk, out: &mut [T], buffers: &mut Vec<Vec<T>>| {
+            buffers.resize(used.len(), Vec::new());
+            let mut clean = true;
+            for start in chunk.clone().step_by(BLOCK) {
+                let columns = start..chunk.end.min(start + BLOCK);
+                let part = &mut out[start - chunk.start..columns.end - chunk.start];
+                let rows = borrow(points, &used, columns, buffers);
+                clean &= combine::combine(points.engine.kernels, &rows, &weights, heaviest, part);
+            }
+            points.rows.release(chunk);
+            clean
+        },
+    )
 }
 
 /// The columns of some points, borrowed where they lie in memory.
@@ -60,7 +65,7 @@ fn borrow<'b, T: Scalar>(
     buffers: &'b mut [Vec<T>],
 ) -> Vec<&'b [T]> {
     let one = |(&i, buffer): (&usize, &'b mut Vec<T>)| {
-        if buffer.len() < columns.len() && !points.in_memory(i) {
+        if buffer.len() < columns.len() && points.in_memory(i).is_empty() {
             buffer.resize(columns.len().max(BLOCK), T::default());
         }
         points.columns(i, columns.clone(), buffer)
@@ -68,14 +73,9 @@ fn borrow<'b, T: Scalar>(
     used.iter().zip(buffers).map(one).collect()
 }
 
-fn coordinate_wise<T: Scalar>(
-    points: &Points<'_, T>,
-    rule: CoordinateRule,
-    used: &[usize],
-    out: &mut [T],
-) -> bool {
+fn coordinate_wise<T: Scalar>(points: &Points<'_, T>, rule: CoordinateRule, used: &[usize]) -> Checked<T> {
     let workspace = || (Workspace::new(rule, used.len()), vec![Vec::new(); used.len()]);
-    let clean = points.engine.fill(out, workspace, |chunk, out, (space, buffers)| {
+    points.engine.produce(points.rows.dimension, workspace, |chunk, out: &mut [T], (space, buffers)| {
         let mut clean = true;
         for start in chunk.clone().step_by(BLOCK) {
             let columns = start..chunk.end.min(start + BLOCK);
@@ -85,8 +85,7 @@ fn coordinate_wise<T: Scalar>(
         }
         points.rows.release(chunk);
         clean
-    });
-    clean.into_iter().all(|clean| clean)
+    })
 }
 
 /// Mixing and the rule fused per block, so that no mixed row is ever whole in memory.
@@ -95,8 +94,7 @@ fn mixed_coordinate_wise<T: Scalar>(
     rule: CoordinateRule,
     mixing: &Matrix,
     center: usize,
-    out: &mut [T],
-) -> bool {
+) -> Checked<T> {
     let count = points.count();
     let all: Vec<usize> = (0..count).collect();
     // Neighbours of an honest cluster mix the same messages: each distinct row is mixed once.
@@ -117,7 +115,7 @@ fn mixed_coordinate_wise<T: Scalar>(
         wide: None,
     };
     let kernels = points.engine.kernels;
-    let clean = points.engine.fill(out, workspace, |chunk, out, s: &mut MixSpace<T>| {
+    points.engine.produce(points.rows.dimension, workspace, |chunk, out: &mut [T], s: &mut MixSpace<T>| {
         let mut clean = true;
         for start in chunk.clone().step_by(MIXED_BLOCK) {
             let columns = start..chunk.end.min(start + MIXED_BLOCK);
@@ -143,8 +141,7 @@ fn mixed_coordinate_wise<T: Scalar>(
         }
         points.rows.release(chunk);
         clean
-    });
-    clean.into_iter().all(|clean| clean)
+    })
 }
 
 /// One thread's memory for mixing.

@@ -102,16 +102,14 @@ impl<'a> Geometry<'a> {
             return nearest;
         }
         // Dropping the few farthest one by one is quicker than sorting; the highest index goes first among equals.
-        let mut kept: Vec<usize> = (0..self.messages).collect();
+        let mut row = row.to_vec();
         for _ in 0..dropped {
-            let mut farthest = 0;
-            for (place, &message) in kept.iter().enumerate() {
-                if row[message] >= row[kept[farthest]] {
-                    farthest = place;
-                }
-            }
-            kept.remove(farthest);
+            let farthest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let last = row.iter().rposition(|&distance| distance == farthest).unwrap_or(0);
+            row[last] = f64::NEG_INFINITY;
         }
+        let mut kept = Vec::with_capacity(self.messages);
+        kept.extend((0..self.messages).filter(|&message| row[message] >= 0.0));
         kept
     }
 
@@ -197,33 +195,22 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// −½ aᵀDa for all pairs of rows, or none where some pair would cancel.
+    /// The distances between mixed rows, or none where some pair would cancel.
     fn derived_distances(&self, mixing: &Matrix) -> Option<Matrix> {
         let halfway = mixing.times(&self.squared);
-        let squared = half_forms(mixing, &halfway);
         let (resolution, accepted) = (self.source.resolution(), self.source.planning_error());
         let widest = self.squared.as_slice().iter().copied().fold(0.0, f64::max);
+        let mut squared = Matrix::zeros(mixing.rows(), mixing.rows());
         let mut radius: Option<&[f64]> = None;
         for (i, j) in pairs(mixing.rows()) {
-            let value = accepted * squared[(i, j)];
-            // The weights of a row add up to one, so nothing below can exceed this.
-            if 16.0 * widest * resolution <= value {
+            let (value, size) = half_form(mixing, &halfway, i, j);
+            (squared[(i, j)], squared[(j, i)]) = (value, value);
+            // What `cancellation` adds up cannot exceed this: no distance is wider, and a row's weights add up to one.
+            if (2.0 * size * size * resolution + 16.0 * f64::EPSILON) * widest <= accepted * value {
                 continue;
             }
-            // Errors of the distances: at most resolution · 2 · Σ|aₖ| · Σ|aₖ|Dₖc. A far message costs digits only where
-            // the two rows weigh it differently.
             let radius = radius.get_or_insert_with(|| self.squared.row(self.central(self.messages / 2 + 1)));
-            let (mut size, mut reach, mut rounding) = (0.0, 0.0, 0.0);
-            for (k, radius) in radius.iter().enumerate() {
-                let (a, b) = (mixing[(i, k)], mixing[(j, k)]);
-                let (left, right) = (halfway[(i, k)], halfway[(j, k)]);
-                size += (a - b).abs();
-                reach += (a - b).abs() * radius;
-                // Errors of this arithmetic, and of weights like 1 − c that have lost c.
-                rounding +=
-                    (a - b).abs() * (left.abs() + right.abs()) + (a.abs() + b.abs()) * (left - right).abs();
-            }
-            if 2.0 * size * reach * resolution + f64::EPSILON * rounding > value {
+            if cancellation(mixing, &halfway, radius, resolution, i, j) > accepted * value {
                 return None;
             }
         }
@@ -234,7 +221,12 @@ impl<'a> Geometry<'a> {
     pub fn on_coordinates(&self, coordinates: &[usize]) -> Geometry<'a> {
         let mut squared = self.source.distances_on(coordinates);
         if let Some(mixing) = &self.mixing {
-            squared = half_forms(mixing, &mixing.times(&squared));
+            let halfway = mixing.times(&squared);
+            squared = Matrix::zeros(mixing.rows(), mixing.rows());
+            for (i, j) in pairs(mixing.rows()) {
+                squared[(i, j)] = half_form(mixing, &halfway, i, j).0;
+                squared[(j, i)] = squared[(i, j)];
+            }
         }
         Geometry {
             squared,
@@ -251,16 +243,44 @@ impl<'a> Geometry<'a> {
     }
 }
 
-/// −½ (a − b)ᵀD(a − b) for all pairs of rows a, b of a mixing, given the mixing times D.
-fn half_forms(mixing: &Matrix, halfway: &Matrix) -> Matrix {
-    let rows = mixing.rows();
-    let mut squared = Matrix::zeros(rows, rows);
-    for (i, j) in pairs(rows) {
-        let (a, b) = (mixing.row(i).iter().zip(mixing.row(j)), halfway.row(i).iter().zip(halfway.row(j)));
-        let form: f64 = a.zip(b).map(|((a, b), (left, right))| (a - b) * (left - right)).sum();
-        (squared[(i, j)], squared[(j, i)]) = ((-0.5 * form).max(0.0), (-0.5 * form).max(0.0));
+/// −½ (a − b)ᵀD(a − b) for rows a, b of a mixing, given the mixing times D; and Σ|aₖ − bₖ|.
+fn half_form(mixing: &Matrix, halfway: &Matrix, i: usize, j: usize) -> (f64, f64) {
+    let (a, b, left, right) = (mixing.row(i), mixing.row(j), halfway.row(i), halfway.row(j));
+    let (mut form, mut size) = ([0.0; 4], [0.0; 4]);
+    let mut add = |lane: usize, a: f64, b: f64, left: f64, right: f64| {
+        form[lane] += (a - b) * (left - right);
+        size[lane] += (a - b).abs();
+    };
+    // Four partial sums, or the processor waits for every addition.
+    let whole = a.len() / 4 * 4;
+    let fours = a.chunks_exact(4).zip(b.chunks_exact(4)).zip(left.chunks_exact(4).zip(right.chunks_exact(4)));
+    for ((a, b), (left, right)) in fours {
+        (0..4).for_each(|lane| add(lane, a[lane], b[lane], left[lane], right[lane]));
     }
-    squared
+    (whole..a.len()).for_each(|k| add(k - whole, a[k], b[k], left[k], right[k]));
+    ((-0.5 * form.iter().sum::<f64>()).max(0.0), size.iter().sum())
+}
+
+/// A bound on the error of `half_form`: that of the distances, at most resolution · 2 · Σ|aₖ| · Σ|aₖ|Dₖc for the
+/// weights a = aᵢ − aⱼ and a central c, so a far message costs digits only where the two rows weigh it differently;
+/// that of the arithmetic; and that of weights like 1 − c which have lost c.
+fn cancellation(
+    mixing: &Matrix,
+    halfway: &Matrix,
+    radius: &[f64],
+    resolution: f64,
+    i: usize,
+    j: usize,
+) -> f64 {
+    let (mut size, mut reach, mut rounding) = (0.0, 0.0, 0.0);
+    for (k, radius) in radius.iter().enumerate() {
+        let (a, b) = (mixing[(i, k)], mixing[(j, k)]);
+        let (left, right) = (halfway[(i, k)], halfway[(j, k)]);
+        size += (a - b).abs();
+        reach += (a - b).abs() * radius;
+        rounding += (a - b).abs() * (left.abs() + right.abs()) + (a.abs() + b.abs()) * (left - right).abs();
+    }
+    2.0 * size * reach * resolution + f64::EPSILON * rounding
 }
 
 /// Index of the smallest value; the lowest index among equals.

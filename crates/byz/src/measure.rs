@@ -9,11 +9,11 @@ use crate::{
     inspect::first_inadmissible,
     kernels::{
         Kernels, Scalar, Scratch,
-        distances::{self, Tiling},
+        distances::{self, Columns, Tiling},
         stream,
     },
     matrix::{Matrix, dot},
-    messages::{Row, Rows},
+    messages::Rows,
 };
 use std::{
     ops::Range,
@@ -61,15 +61,12 @@ impl<'a, T: Scalar> Points<'a, T> {
         }
     }
 
-    /// Whether `columns` borrows point `i` and leaves the buffer alone.
-    pub(crate) fn in_memory(&self, i: usize) -> bool {
+    /// Point `i` where `columns` would borrow it and leave the buffer alone; empty otherwise.
+    pub(crate) fn in_memory(&self, i: usize) -> &[T] {
         match i.checked_sub(self.rows.count()).map(|reference| self.references[reference]) {
-            None => match self.rows.rows[i] {
-                Row::Slice(_) => true,
-                Row::Stored(stored) => stored.as_slice().is_some(),
-            },
-            Some(ReferencePoint::Vector(_)) => true,
-            Some(ReferencePoint::Origin) => false,
+            None => self.rows.rows[i].as_slice().unwrap_or(&[]),
+            Some(ReferencePoint::Vector(vector)) => vector,
+            Some(ReferencePoint::Origin) => &[],
         }
     }
 
@@ -122,21 +119,31 @@ impl<'a, T: Scalar> Points<'a, T> {
     ) -> Vec<f64> {
         let (kernels, points) = (self.engine.kernels, self.count());
         space.sums.fill(0.0);
-        let mut following: Vec<&[T]> = Vec::with_capacity(points);
+        let in_memory: Vec<&[T]> = (0..points).map(|i| self.in_memory(i)).collect();
+        let whole = in_memory.iter().all(|row| row.len() == self.rows.dimension);
+        let in_place = whole && distances::lie_apart(&in_memory, width);
         for start in chunk.clone().step_by(width) {
             let columns = start..chunk.end.min(start + width);
+            let padded = columns.len().next_multiple_of(distances::PADDING);
+            let next = Columns { rows: &in_memory, start: columns.end };
+            // A square of f32 always fits f64, so a bad f32 shows in the distances; an f64 out of range need not.
+            let mut clean =
+                |i| stream::is_clean(kernels, self.columns(i, columns.clone(), &mut space.buffers[0]));
+            if T::SQUARES_MAY_OVERFLOW && !(0..points).all(&mut clean) {
+                return vec![f64::NAN; order.len().max(1)];
+            }
+            if in_place && padded == columns.len() {
+                let here = Columns { rows: &in_memory, start };
+                distances::accumulate(kernels, here, tiling, padded, next, &mut space.sums);
+                continue;
+            }
             for i in 0..points {
                 let from = self.columns(i, columns.clone(), &mut space.buffers[0]);
-                // A square of f32 always fits f64, so a bad f32 shows in the distances; an f64 out of range need not.
-                if T::SQUARES_MAY_OVERFLOW && !stream::is_clean(kernels, from) {
-                    return vec![f64::NAN; order.len().max(1)];
-                }
                 distances::pack(from, space.block.row_mut(i));
             }
-            let next = columns.end..self.rows.dimension.min(columns.end + width);
-            following.clear();
-            following.extend(self.rows.rows.iter().map(|row| row.peek(next.clone())));
-            distances::accumulate(kernels, &space.block, tiling, columns.len(), &following, &mut space.sums);
+            let packed: Vec<&[T]> = (0..points).map(|i| space.block.row(i)).collect();
+            let here = Columns { rows: &packed, start: 0 };
+            distances::accumulate(kernels, here, tiling, padded, next, &mut space.sums);
         }
         let Space { buffers: [left, right], sums, .. } = space;
         let mut squared: Vec<f64> = sums.chunks_exact(distances::SUMS).map(distances::total).collect();

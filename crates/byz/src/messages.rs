@@ -44,6 +44,15 @@ impl<'a, T: Scalar> Row<'a, T> {
         self.len() == 0
     }
 
+    /// The row as a slice, where it lies in memory.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> Option<&'a [T]> {
+        match self {
+            Row::Slice(slice) => Some(slice),
+            Row::Stored(stored) => stored.as_slice(),
+        }
+    }
+
     /// The columns, borrowed where they lie in memory, else read into `buffer`.
     #[inline]
     pub(crate) fn columns<'b>(&self, columns: Range<usize>, buffer: &'b mut [T]) -> &'b [T]
@@ -60,14 +69,6 @@ impl<'a, T: Scalar> Row<'a, T> {
                     buffer
                 }
             },
-        }
-    }
-
-    /// The columns if they lie in memory; empty otherwise. For prefetching.
-    pub(crate) fn peek(&self, columns: Range<usize>) -> &'a [T] {
-        match self {
-            Row::Slice(slice) => slice.get(columns).unwrap_or(&[]),
-            Row::Stored(_) => &[],
         }
     }
 

@@ -104,17 +104,15 @@ impl Cloud {
 
     /// ‖Σ (xᵢ − xⱼ)/‖xᵢ − xⱼ‖‖ over the messages not at xⱼ.
     fn pull(&self, j: usize) -> f64 {
-        let p = &self.products;
-        let inverse: Vec<f64> =
-            (0..self.n).map(|i| self.between(i, j)).map(|r| if r > 0.0 { 1.0 / r } else { 0.0 }).collect();
-        let mut squared = 0.0;
+        let mut weights = vec![0.0; self.products.rows()];
         for i in 0..self.n {
-            for k in 0..self.n {
-                let product = p[(i, k)] - p[(i, j)] - p[(j, k)] + p[(j, j)];
-                squared += product * inverse[i] * inverse[k];
+            let distance = self.between(i, j);
+            if distance > 0.0 {
+                weights[i] = 1.0 / distance;
+                weights[j] -= 1.0 / distance;
             }
         }
-        squared.max(0.0).sqrt()
+        self.length(&weights)
     }
 
     /// Whether message j minimises the objective: the others pull less than its own copies hold.
