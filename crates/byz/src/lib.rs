@@ -19,6 +19,8 @@
 
 mod admission;
 pub mod aggregators;
+pub mod attacks;
+pub mod data;
 mod defense;
 mod engine;
 mod error;
@@ -28,15 +30,22 @@ pub mod files;
 pub mod geometry;
 mod inspect;
 mod kernels;
+mod layout;
 mod majority;
 mod matrix;
 mod measure;
 mod messages;
+pub mod nn;
+pub mod partitions;
 pub mod plan;
 pub mod pre_aggregators;
 mod random;
 pub mod registry;
+mod rows_mut;
+pub mod schedules;
 mod spectral;
+pub mod tasks;
+pub mod transforms;
 mod verdict;
 
 pub use defense::{Aggregate, Defense, Options, Requirements, Round, mixing_of};
@@ -45,10 +54,12 @@ pub use error::{Error, Kind, Refusal, Result};
 pub use execute::{SHARE_SAMPLE, execute};
 pub use geometry::Geometry;
 pub use kernels::{Kernels, Scalar, coordinate::CoordinateRule};
+pub use layout::{Layout, Role, Tensor};
 pub use matrix::Matrix;
 pub use measure::{Points, ReferencePoint, streaming_read};
 pub use messages::{Message, Messages, Row, Rows, Stored, Strided};
 pub use random::Stream;
+pub use rows_mut::RowsMut;
 pub use verdict::{Reason, Verdict};
 
 /// Aggregates rows in memory with a pipeline that tolerates `tolerance` Byzantine workers.

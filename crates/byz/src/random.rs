@@ -12,6 +12,7 @@ pub struct Stream {
     counter: [u32; 4],
     block: [u32; 4],
     used: usize,
+    spare: Option<f64>,
 }
 
 impl Stream {
@@ -24,6 +25,7 @@ impl Stream {
             counter: [0, 0, worker, round],
             block: [0; 4],
             used: 4,
+            spare: None,
         }
     }
 
@@ -46,6 +48,40 @@ impl Stream {
     /// Uniform in [0, 1) with 53 bits.
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Normal with mean 0 and variance 1 (Box and Muller, both halves used).
+    pub fn normal(&mut self) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        // 1 − u lies in (0, 1], where the logarithm is finite.
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        let (sine, cosine) = (std::f64::consts::TAU * self.uniform()).sin_cos();
+        self.spare = Some(radius * sine);
+        radius * cosine
+    }
+
+    /// Gamma with this shape and scale 1 (Marsaglia and Tsang).
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        if shape < 1.0 {
+            let boost = (1.0 - self.uniform()).powf(1.0 / shape);
+            return self.gamma(shape + 1.0) * boost;
+        }
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        loop {
+            let x = self.normal();
+            let v = (1.0 + c * x).powi(3);
+            if v > 0.0 && (1.0 - self.uniform()).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+                return d * v;
+            }
+        }
+    }
+
+    /// Student's t: moments of order p exist for p below `freedom`.
+    pub fn student_t(&mut self, freedom: f64) -> f64 {
+        self.normal() / (2.0 * self.gamma(freedom / 2.0) / freedom).sqrt()
     }
 
     /// Uniform in 0..bound, without bias.
@@ -139,6 +175,27 @@ mod tests {
             Stream::new(1, "a", 2, 4),
         ] {
             assert_ne!(base, first(other));
+        }
+    }
+
+    #[test]
+    fn moments_are_those_of_the_distributions() {
+        let mut stream = Stream::new(3, "test", 0, 0);
+        let count = 200_000;
+        let mut moments = |draw: &mut dyn FnMut(&mut Stream) -> f64| {
+            let values: Vec<f64> = (0..count).map(|_| draw(&mut stream)).collect();
+            let mean = values.iter().sum::<f64>() / count as f64;
+            (mean, values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64)
+        };
+        for (draw, mean, variance) in [
+            (&mut (|s: &mut Stream| s.normal()) as &mut dyn FnMut(&mut Stream) -> f64, 0.0, 1.0),
+            (&mut |s: &mut Stream| s.gamma(0.5), 0.5, 0.5),
+            (&mut |s: &mut Stream| s.gamma(3.0), 3.0, 3.0),
+            (&mut |s: &mut Stream| s.student_t(8.0), 0.0, 8.0 / 6.0),
+        ] {
+            let (found, spread) = moments(draw);
+            assert!((found - mean).abs() < 0.02, "{found} {mean}");
+            assert!((spread / variance - 1.0).abs() < 0.04, "{spread} {variance}");
         }
     }
 

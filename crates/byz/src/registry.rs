@@ -5,7 +5,7 @@
 
 use crate::{
     error::{Error, Result},
-    expression::Call,
+    expression::{self, Call, split_list},
 };
 
 /// One algorithm of a family whose members are `dyn T`.
@@ -44,6 +44,9 @@ pub struct Properties {
 impl Properties {
     /// All of them.
     pub const ALL: Properties = Properties { translation: true, scale: true, bounded: true, symmetric: true };
+    /// For families that promise none.
+    pub const NONE: Properties =
+        Properties { translation: false, scale: false, bounded: false, symmetric: false };
 }
 
 /// A parameter of an algorithm.
@@ -76,6 +79,14 @@ pub enum Kind {
     },
     /// A number above zero.
     Positive,
+    /// A number of at least zero.
+    NonNegative,
+    /// Any finite number.
+    Number,
+    /// Any finite number, or one of these words.
+    NumberOr(&'static [&'static str]),
+    /// `[one,two(x=1)]`.
+    List,
     /// One of these words.
     Choice(&'static [&'static str]),
 }
@@ -90,6 +101,10 @@ impl Kind {
                 format!("a whole number of at least {least}, or one of {}", words.join(", "))
             }
             Kind::Positive => "a finite number above zero".into(),
+            Kind::NonNegative => "a finite number of at least zero".into(),
+            Kind::Number => "a finite number".into(),
+            Kind::NumberOr(words) => format!("a finite number, or one of {}", words.join(", ")),
+            Kind::List => "a list such as [one,two(x=1)]".into(),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
         }
     }
@@ -100,10 +115,18 @@ impl Kind {
             Kind::CountOr { least, words } => {
                 words.contains(&value) || Kind::Count { least: *least }.accepts(value)
             }
-            Kind::Positive => value.parse::<f64>().is_ok_and(|value| value.is_finite() && value > 0.0),
+            Kind::Positive => number(value).is_some_and(|value| value > 0.0),
+            Kind::NonNegative => number(value).is_some_and(|value| value >= 0.0),
+            Kind::Number => number(value).is_some(),
+            Kind::NumberOr(words) => words.contains(&value) || number(value).is_some(),
+            Kind::List => value.starts_with('[') && value.ends_with(']'),
             Kind::Choice(words) => words.contains(&value),
         }
     }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
 /// Arguments whose names and values were checked against the table.
@@ -130,6 +153,12 @@ impl Arguments {
     /// A word, if given.
     pub fn choice(&self, parameter: &str) -> Option<&str> {
         self.get(parameter)
+    }
+
+    /// The items of a list, if given.
+    pub fn list(&self, parameter: &str) -> Option<Vec<String>> {
+        let list = self.get(parameter)?;
+        Some(split_list(list.trim_start_matches('[').strip_suffix(']')?))
     }
 
     /// An error about one of these arguments.
@@ -181,6 +210,18 @@ pub fn build<T: ?Sized>(entry: &Entry<T>, call: &Call) -> Result<Box<T>> {
         }
     }
     (entry.build)(&Arguments { algorithm: entry.name, values: call.arguments.clone() })
+}
+
+/// Builds the one algorithm that an expression names.
+pub fn read<T: ?Sized>(family: &'static str, table: &[Entry<T>], expression: &str) -> Result<Box<T>> {
+    let mut calls = expression::parse(expression)?;
+    let call = calls.pop().expect("a parsed pipeline is not empty");
+    if !calls.is_empty() {
+        return Err(Error::Usage(format!(
+            "'{expression}' joins several by '+', but a {family} stands alone"
+        )));
+    }
+    build(find(family, table, &call.name)?, &call)
 }
 
 /// Names are written with underscores; dashes and capitals are forgiven.
