@@ -280,6 +280,11 @@ impl Defense {
         Requirements { distances: all.distances || !self.steps.is_empty(), ..all }
     }
 
+    /// Whether the pipeline clips about a centre, the last aggregate in training.
+    pub fn needs_center(&self) -> bool {
+        self.requirements().center
+    }
+
     fn references<'c, T: Scalar>(
         &self,
         center: Option<&'c [T]>,

@@ -89,6 +89,21 @@ impl Engine<'_> {
         results.into_iter().map(|result| result.expect("every job ran")).collect()
     }
 
+    /// Runs `work` on each of some jobs that touch `size` numbers each; on several threads where that pays.
+    pub(crate) fn each<J: Send>(&self, jobs: &mut [J], size: usize, work: impl Fn(&mut J) + Sync) {
+        let threads = if size * jobs.len() < CHUNK { 1 } else { self.threads.min(jobs.len()) };
+        if threads <= 1 {
+            return jobs.iter_mut().for_each(work);
+        }
+        let share = jobs.len().div_ceil(threads);
+        std::thread::scope(|scope| {
+            let work = &work;
+            for part in jobs.chunks_mut(share) {
+                scope.spawn(move || part.iter_mut().for_each(work));
+            }
+        });
+    }
+
     /// Runs `work` on every chunk of the dimension; each gives about `results` numbers.
     pub(crate) fn chunks<S, R: Send>(
         &self,

@@ -64,6 +64,11 @@ pub enum Error {
         /// The verdict on every worker.
         verdicts: Vec<Verdict>,
     },
+    /// Training left the finite numbers.
+    Diverged {
+        /// In which round.
+        round: u64,
+    },
     /// A defect of this library.
     Internal(
         /// What happened.
@@ -143,6 +148,8 @@ pub enum Kind {
     Refused,
     /// The environment failed.
     Failure,
+    /// Training left the finite numbers.
+    Diverged,
 }
 
 impl Error {
@@ -151,6 +158,7 @@ impl Error {
         match self {
             Error::Refused { .. } => Kind::Refused,
             Error::File { .. } | Error::Internal(_) => Kind::Failure,
+            Error::Diverged { .. } => Kind::Diverged,
             _ => Kind::Usage,
         }
     }
@@ -186,6 +194,9 @@ impl fmt::Display for Error {
                 write!(f, "{algorithm}({parameter}={value}): expected {expected}")
             }
             Error::Usage(problem) => f.write_str(problem),
+            Error::Diverged { round } => {
+                write!(f, "training diverged in round {round}; lower the rate or normalise the update")
+            }
             Error::Internal(problem) => write!(f, "internal error, please report it: {problem}"),
             Error::Refused { reason, .. } => write!(f, "refused: {reason}"),
             Error::File { path, problem } => write!(f, "{}: {problem}", path.display()),

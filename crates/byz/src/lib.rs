@@ -22,9 +22,11 @@ pub mod aggregators;
 pub mod attacks;
 pub mod data;
 mod defense;
+mod diagnostics;
 mod engine;
 mod error;
 mod execute;
+pub mod experiment;
 pub mod expression;
 pub mod files;
 pub mod geometry;
@@ -45,10 +47,12 @@ mod rows_mut;
 pub mod schedules;
 mod spectral;
 pub mod tasks;
+mod trainer;
 pub mod transforms;
 mod verdict;
 
 pub use defense::{Aggregate, Defense, Options, Requirements, Round, mixing_of};
+pub use diagnostics::Round as RoundReport;
 pub use engine::{Engine, Progress};
 pub use error::{Error, Kind, Refusal, Result};
 pub use execute::{SHARE_SAMPLE, execute};
@@ -60,6 +64,7 @@ pub use measure::{Points, ReferencePoint, streaming_read};
 pub use messages::{Message, Messages, Row, Rows, Stored, Strided};
 pub use random::Stream;
 pub use rows_mut::RowsMut;
+pub use trainer::Trainer;
 pub use verdict::{Reason, Verdict};
 
 /// Aggregates rows in memory with a pipeline that tolerates `tolerance` Byzantine workers.

@@ -47,6 +47,7 @@ pub(crate) fn code(outcome: Outcome) -> ExitCode {
                 Kind::Failure => 1,
                 Kind::Usage => 2,
                 Kind::Refused => 3,
+                Kind::Diverged => 4,
             };
             (clean(&error.to_string()), code)
         }

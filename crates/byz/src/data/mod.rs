@@ -1,5 +1,7 @@
 //! Data sets: where they are, whether they are what they should be, and their numbers.
 
+mod sampler;
+pub use sampler::Sampler;
 use std::path::{Path, PathBuf};
 
 /// A directory that holds data sets.

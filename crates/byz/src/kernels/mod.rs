@@ -55,6 +55,14 @@ pub trait Scalar: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + 
     fn holds(weight: f64) -> bool;
     /// Finite, and small enough for its square to be summed.
     fn is_admissible(self) -> bool;
+    /// parameter − rate · update, computed in f64 and rounded once.
+    fn descend(parameter: Self, rate: f64, update: Self) -> Self {
+        Self::from_f64(parameter.to_f64() - rate * update.to_f64())
+    }
+    /// Appends its bytes, little end first.
+    fn write_bytes(self, to: &mut Vec<u8>);
+    /// Reads what `write_bytes` wrote, from exactly as many bytes.
+    fn read_bytes(bytes: &[u8]) -> Self;
     /// All values of a slice widened to f64, for the slow and exact paths.
     fn widen(from: &[Self], to: &mut [f64]) {
         for (to, from) in to.iter_mut().zip(from) {
@@ -64,6 +72,12 @@ pub trait Scalar: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + 
 }
 
 impl Scalar for f32 {
+    fn write_bytes(self, to: &mut Vec<u8>) {
+        to.extend_from_slice(&self.to_le_bytes());
+    }
+    fn read_bytes(bytes: &[u8]) -> f32 {
+        f32::from_le_bytes(bytes.try_into().expect("as many bytes as the type has"))
+    }
     type Plain = lanes::Plain<f32>;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = avx2::F32x8;
@@ -85,6 +99,12 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    fn write_bytes(self, to: &mut Vec<u8>) {
+        to.extend_from_slice(&self.to_le_bytes());
+    }
+    fn read_bytes(bytes: &[u8]) -> f64 {
+        f64::from_le_bytes(bytes.try_into().expect("as many bytes as the type has"))
+    }
     type Plain = lanes::Plain<f64>;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = avx2::F64x4;

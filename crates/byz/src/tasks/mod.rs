@@ -8,6 +8,7 @@ mod quartic;
 use crate::{
     data::Directory, error::Result, kernels::Scalar, layout::Layout, registry::Entry, rows_mut::RowsMut,
 };
+use serde::Serialize;
 use std::sync::Mutex;
 
 /// A problem: gradients at given parameters, and how good parameters are.
@@ -112,15 +113,17 @@ pub struct Objective {
 }
 
 /// How good some parameters are.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metrics {
     /// Mean loss.
     pub loss: f64,
     /// The task's metric.
     pub metric: f64,
     /// Length of the true gradient, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient_norm: Option<f64>,
     /// Accuracy per class, where there are classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub per_class: Option<Vec<f64>>,
 }
 

@@ -5,7 +5,7 @@ use crate::{
     error::{Error, Result},
     kernels::Scalar,
     layout::Layout,
-    registry::Entry,
+    registry::{self, Entry},
     schedules::Pace,
 };
 
@@ -37,6 +37,27 @@ pub trait Transform<T: Scalar>: Send {
             true => Ok(()),
             false => Err(Error::Usage("the checkpoint holds state that this transform does not have".into())),
         }
+    }
+}
+
+/// Transforms one after another.
+pub struct Chain<T>(pub Vec<Box<dyn Transform<T>>>);
+
+impl<T: Scalar> Chain<T> {
+    /// Reads a chain as configurations write it.
+    pub fn read<S: AsRef<str>>(links: &[S]) -> Result<Chain<T>> {
+        let link = |link: &S| registry::read("transform", table::<T>(), link.as_ref());
+        links.iter().map(link).collect::<Result<_>>().map(Chain)
+    }
+
+    /// A chain that changes nothing.
+    pub fn empty() -> Chain<T> {
+        Chain(Vec::new())
+    }
+
+    /// Changes the update in place.
+    pub fn apply(&mut self, update: &mut [T], step: &Step<'_, T>) {
+        self.0.iter_mut().for_each(|link| link.apply(update, step));
     }
 }
 

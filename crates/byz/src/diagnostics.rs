@@ -1,0 +1,88 @@
+//! What one round tells: how large the steps are, who was trusted, how far the aggregate is from the honest mean.
+
+use crate::{defense::Aggregate, kernels::Scalar, schedules::Pace, trainer::Trainer, verdict::Verdict};
+use serde::Serialize;
+
+/// What is known of a round once it is done.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Round {
+    /// Its number, from 1.
+    pub round: u64,
+    /// Mean loss of the honest workers' batches, before the step.
+    pub loss: f64,
+    /// The learning rate.
+    pub rate: f64,
+    /// Length of the aggregate.
+    pub aggregate_norm: f64,
+    /// Share of the aggregate that Byzantine workers had, where the rule has weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub byzantine_weight: Option<f64>,
+    /// Squared error of the aggregate against the honest mean, in units of the honest variance; when explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kappa: Option<f64>,
+    /// Every worker's weight, when explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f64>>,
+    /// Workers whose messages were not used, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<(usize, String)>,
+}
+
+/// What a trainer's round tells, from the messages as they were sent.
+pub(crate) fn of_round<T: Scalar>(
+    trainer: &Trainer<T>,
+    losses: &[f64],
+    aggregate: &Aggregate<T>,
+    pace: Pace,
+    explain: bool,
+) -> Round {
+    let honest = trainer.honest;
+    let verdicts = aggregate.verdicts.iter().enumerate();
+    Round {
+        round: trainer.round,
+        loss: losses[..honest].iter().sum::<f64>() / honest as f64,
+        rate: pace.rate,
+        aggregate_norm: norm(&aggregate.vector),
+        byzantine_weight: aggregate.weights.as_ref().map(|weights| weights[honest..].iter().sum()),
+        kappa: explain.then(|| realised_kappa(trainer, &aggregate.vector)).flatten(),
+        weights: aggregate.weights.clone().filter(|_| explain),
+        verdicts: verdicts
+            .filter(|(_, verdict)| !matches!(verdict, Verdict::Used))
+            .map(|(worker, verdict)| (worker, verdict.to_string()))
+            .collect(),
+    }
+}
+
+/// ‖x‖ in f64, scaled where squares of f64 would leave the range.
+pub(crate) fn norm<T: Scalar>(x: &[T]) -> f64 {
+    let squares: f64 = x.iter().map(|x| x.to_f64() * x.to_f64()).sum();
+    if squares.is_normal() {
+        return squares.sqrt();
+    }
+    let largest = x.iter().map(|x| x.to_f64().abs()).fold(0.0, f64::max);
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    largest * x.iter().map(|x| (x.to_f64() / largest).powi(2)).sum::<f64>().sqrt()
+}
+
+/// κ̂ = ‖A − x̄‖² / ((1/G) Σ‖xᵢ − x̄‖²) over the honest workers; none where they agree.
+fn realised_kappa<T: Scalar>(trainer: &Trainer<T>, aggregate: &[T]) -> Option<f64> {
+    let (dimension, honest) = (aggregate.len(), trainer.honest);
+    let rows: Vec<&[T]> = trainer.rows.chunks_exact(dimension).take(honest).collect();
+    let (mut error, mut variance) = (0.0, 0.0);
+    for k in 0..dimension {
+        // About the first row, so that a common part of the messages costs no digits.
+        let origin = rows[0][k].to_f64();
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for row in &rows {
+            let value = row[k].to_f64() - origin;
+            sum += value;
+            squares += value * value;
+        }
+        let mean = sum / honest as f64;
+        error += (aggregate[k].to_f64() - origin - mean).powi(2);
+        variance += squares / honest as f64 - mean * mean;
+    }
+    (variance > 0.0).then(|| error / variance)
+}

@@ -1,0 +1,158 @@
+//! Where a run can go on: everything that rounds change, with a checksum, the last two kept.
+//!
+//!   "byz checkpoint 1\n" · header as one line of JSON · the numbers, little end first · SHA-256 of all before
+//!
+//! Written beside its place and renamed into it, so that a kill at any moment leaves the old one or the new one. A
+//! checkpoint that does not verify is reported and the older one used.
+
+use crate::{
+    error::{Error, Result},
+    files,
+    kernels::Scalar,
+    trainer::Trainer,
+};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::{fs, io::Write, path::Path};
+
+const MAGIC: &[u8] = b"byz checkpoint 1\n";
+const SUM: usize = 32;
+/// The newest, and the one before it.
+pub(super) const NAMES: [&str; 2] = ["checkpoint", "checkpoint.previous"];
+
+/// What a run counts besides the trainer's own numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub(super) invalid_messages: u64,
+    pub(super) best_metric: Option<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    key: String,
+    round: u64,
+    zero_updates: u64,
+    number: String,
+    tally: Tally,
+    /// Numbers in each vector of each part: parameters, centre, attack, server links, worker links.
+    parts: Vec<Vec<usize>>,
+}
+
+/// Writes the newest checkpoint and keeps the one before.
+pub(super) fn save<T: Scalar>(
+    directory: &Path,
+    key: &str,
+    trainer: &Trainer<T>,
+    tally: &Tally,
+) -> Result<()> {
+    let parts = parts(trainer);
+    let header = Header {
+        key: key.to_string(),
+        round: trainer.round,
+        zero_updates: trainer.zero_updates,
+        number: T::NAME.to_string(),
+        tally: tally.clone(),
+        parts: parts.iter().map(|part| part.iter().map(Vec::len).collect()).collect(),
+    };
+    let newest = directory.join(NAMES[0]);
+    if newest.exists() {
+        fs::rename(&newest, directory.join(NAMES[1]))
+            .map_err(|error| Error::file(&newest, format_args!("cannot be renamed: {error}")))?;
+    }
+    files::replace(&newest, |out| {
+        let mut sum = Sha256::new();
+        let mut put = |bytes: &[u8]| {
+            sum.update(bytes);
+            out.write_all(bytes)
+        };
+        put(MAGIC)?;
+        put(serde_json::to_string(&header)?.as_bytes())?;
+        put(b"\n")?;
+        let mut bytes = Vec::new();
+        for vector in parts.iter().flatten() {
+            for block in vector.chunks(1 << 16) {
+                bytes.clear();
+                block.iter().for_each(|value| value.write_bytes(&mut bytes));
+                put(&bytes)?;
+            }
+        }
+        out.write_all(&sum.finalize())
+    })
+}
+
+/// Everything that rounds change.
+fn parts<T: Scalar>(trainer: &Trainer<T>) -> Vec<Vec<Vec<T>>> {
+    let mut parts = vec![
+        vec![trainer.parameters.clone()],
+        trainer.center.iter().cloned().collect(),
+        trainer.attack.state(),
+    ];
+    let chains = std::iter::once(&trainer.server).chain(&trainer.workers);
+    parts.extend(chains.flat_map(|chain| chain.0.iter().map(|link| link.state())));
+    parts
+}
+
+/// Takes up the newest checkpoint that verifies; `warn` hears of those that do not. None: start afresh.
+pub(super) fn load<T: Scalar>(
+    directory: &Path,
+    key: &str,
+    trainer: &mut Trainer<T>,
+    warn: &dyn Fn(&str),
+) -> Result<Option<Tally>> {
+    for name in NAMES {
+        let path = directory.join(name);
+        let Ok(bytes) = fs::read(&path) else { continue };
+        match read::<T>(&bytes, key) {
+            Ok((header, parts)) => return restore(trainer, header, parts).map(Some),
+            Err(problem) => {
+                warn(&format!("{} is not usable ({problem}); trying an older one", path.display()))
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn read<T: Scalar>(bytes: &[u8], key: &str) -> Result<(Header, Vec<Vec<Vec<T>>>), String> {
+    let end = bytes.len().checked_sub(SUM).ok_or("it is too short")?;
+    let (body, sum) = bytes.split_at(end);
+    if Sha256::digest(body).as_slice() != sum {
+        return Err("its checksum does not match".into());
+    }
+    let rest = body.strip_prefix(MAGIC).ok_or("it is of another version")?;
+    let line = rest.iter().position(|&byte| byte == b'\n').ok_or("it has no header")?;
+    let header: Header = serde_json::from_slice(&rest[..line]).map_err(|error| error.to_string())?;
+    if header.key != key || header.number != T::NAME {
+        return Err("it belongs to another run".into());
+    }
+    let size = size_of::<T>();
+    let mut values = rest[line + 1..].chunks_exact(size).map(T::read_bytes);
+    let mut take = |&count: &usize| {
+        let vector: Vec<T> = values.by_ref().take(count).collect();
+        (vector.len() == count).then_some(vector).ok_or("it is too short")
+    };
+    let parts: Result<_, _> =
+        header.parts.iter().map(|part| part.iter().map(&mut take).collect::<Result<Vec<_>, _>>()).collect();
+    Ok((header, parts?))
+}
+
+fn restore<T: Scalar>(trainer: &mut Trainer<T>, header: Header, parts: Vec<Vec<Vec<T>>>) -> Result<Tally> {
+    let links = trainer.server.0.len() + trainer.workers.iter().map(|chain| chain.0.len()).sum::<usize>();
+    let dimension = trainer.parameters.len();
+    let fits = parts.len() == 3 + links && parts[0].len() == 1 && parts[0][0].len() == dimension;
+    if !fits {
+        return Err(Error::Usage("the checkpoint does not fit this run; delete it to start afresh".into()));
+    }
+    let mut parts = parts.into_iter();
+    let mut next = || parts.next().unwrap_or_default();
+    trainer.parameters = next().swap_remove(0);
+    trainer.center = next().pop();
+    trainer.attack.restore(next())?;
+    for chain in std::iter::once(&mut trainer.server).chain(&mut trainer.workers) {
+        for link in &mut chain.0 {
+            link.restore(next())?;
+        }
+    }
+    trainer.round = header.round;
+    trainer.zero_updates = header.zero_updates;
+    Ok(header.tally)
+}

@@ -1,0 +1,204 @@
+//! A sweep as a file: a base configuration, axes whose options multiply, seeds, and how the rate is tuned.
+//!
+//! ```toml
+//! seeds = [0, 1, 2]
+//! [base]
+//! task = "quartic"
+//! [axes]
+//! attack = ["sign_flip", "little_is_enough(z=1)"]
+//! optimizer = [{ label = "Ours", optimizer = "byz_nsgdm", rates = [0.01, 0.1] }, { label = "Base", optimizer = "baseline" }]
+//! [tuning]
+//! rates = [0.01, 0.1, 1.0]
+//! rounds = 500
+//! ```
+//!
+//! An option is a value of its axis' key, or a table of keys with a label and, where the optimisers differ, rates of its own.
+
+use super::config::{Config, Draft};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// A sweep as written.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Every cell is run with each of these.
+    #[serde(default = "one_seed")]
+    pub seeds: Vec<u64>,
+    /// What all cells share.
+    #[serde(default)]
+    base: toml::Table,
+    /// What they differ in; the cells are the product.
+    #[serde(default)]
+    axes: toml::Table,
+    /// How the rate is chosen; without it, each cell's own rate stands.
+    pub tuning: Option<Tuning>,
+}
+
+/// How the rate of a cell is chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuning {
+    /// Candidates, for cells whose options name none.
+    #[serde(default)]
+    pub rates: Vec<f64>,
+    /// `grid`: every candidate runs all `rounds`; `halving`: the better half of them goes on with twice the rounds.
+    #[serde(default = "grid")]
+    pub method: String,
+    /// Rounds of a (full) candidate; the run's own if none.
+    pub rounds: Option<u64>,
+    /// What decides: `metric`, `best_metric`, `loss`, `training_loss`, `aggregate_norm`, `gradient_norm`.
+    #[serde(default = "metric")]
+    pub metric: String,
+    /// `validation`, or `test` as the paper did.
+    #[serde(default = "validation")]
+    pub on: String,
+    /// Seeds of the candidates; their scores are averaged.
+    #[serde(default = "one_seed")]
+    pub seeds: Vec<u64>,
+    /// Candidates after the first that scores above this are not considered.
+    pub stop_above: Option<f64>,
+}
+
+fn one_seed() -> Vec<u64> {
+    vec![0]
+}
+fn grid() -> String {
+    "grid".into()
+}
+fn metric() -> String {
+    "metric".into()
+}
+fn validation() -> String {
+    "validation".into()
+}
+
+/// What can decide a tuning.
+const METRICS: [&str; 6] =
+    ["metric", "best_metric", "loss", "training_loss", "aggregate_norm", "gradient_norm"];
+
+/// One combination of options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Axis and label of each option.
+    pub labels: Vec<(String, String)>,
+    /// The configuration, without a seed and a tuned rate.
+    pub draft: Draft,
+    /// Candidate rates; empty if the rate is not tuned.
+    pub rates: Vec<f64>,
+}
+
+impl Cell {
+    /// The configuration with this seed, and this rate if one was chosen.
+    pub fn config(&self, seed: u64, rate: Option<f64>) -> Result<Config> {
+        let mut draft = self.draft.clone();
+        draft.seed = Some(seed);
+        draft.rate = rate.or(draft.rate);
+        draft.resolve()
+    }
+
+    /// The labels, one after another.
+    pub fn name(&self) -> String {
+        let labels: Vec<&str> = self.labels.iter().map(|(_, label)| label.as_str()).collect();
+        labels.join("/")
+    }
+}
+
+impl Grid {
+    /// Reads and checks a grid.
+    pub fn from_toml(text: &str) -> Result<Grid> {
+        let grid: Grid =
+            toml::from_str(text).map_err(|error| Error::Usage(format!("the grid is not usable: {error}")))?;
+        let usage = |problem: &str| Err(Error::Usage(format!("the grid is not usable: {problem}")));
+        if grid.seeds.is_empty() {
+            return usage("seeds is empty; give at least one");
+        }
+        if let Some(tuning) = &grid.tuning {
+            if !["grid", "halving"].contains(&tuning.method.as_str()) {
+                return usage("tuning.method: expected grid or halving");
+            }
+            if !METRICS.contains(&tuning.metric.as_str()) {
+                return usage(&format!("tuning.metric: expected one of {}", METRICS.join(", ")));
+            }
+            if !["validation", "test"].contains(&tuning.on.as_str()) {
+                return usage("tuning.on: expected validation or test");
+            }
+            if tuning.seeds.is_empty() {
+                return usage("tuning.seeds is empty; give at least one");
+            }
+        }
+        // Wrong cells are found before the first one runs.
+        for cell in grid.cells()? {
+            cell.config(grid.seeds[0], cell.rates.first().copied())
+                .map_err(|error| Error::Usage(format!("cell {}: {error}", cell.name())))?;
+        }
+        Ok(grid)
+    }
+
+    /// The product of the axes, the last axis fastest.
+    pub fn cells(&self) -> Result<Vec<Cell>> {
+        let rates = self.tuning.as_ref().map_or(Vec::new(), |tuning| tuning.rates.clone());
+        let mut cells = vec![(Vec::new(), self.base.clone(), rates)];
+        for (axis, options) in &self.axes {
+            let Some(options) = options.as_array().filter(|options| !options.is_empty()) else {
+                return Err(Error::Usage(format!("axes.{axis}: expected a list of at least one option")));
+            };
+            let mut product = Vec::with_capacity(cells.len() * options.len());
+            for (labels, table, rates) in cells {
+                for option in options {
+                    product.push(extend(&labels, &table, &rates, axis, option)?);
+                }
+            }
+            cells = product;
+        }
+        let cell = |(labels, table, rates): Partial| {
+            let draft: Draft = table
+                .try_into()
+                .map_err(|error: toml::de::Error| Error::Usage(format!("the grid is not usable: {error}")))?;
+            let rates = if self.tuning.is_some() { rates } else { Vec::new() };
+            Ok(Cell { labels, draft, rates })
+        };
+        cells.into_iter().map(cell).collect()
+    }
+}
+
+type Partial = (Vec<(String, String)>, toml::Table, Vec<f64>);
+
+/// A cell with one more option.
+fn extend(
+    labels: &[(String, String)],
+    table: &toml::Table,
+    rates: &[f64],
+    axis: &str,
+    option: &toml::Value,
+) -> Result<Partial> {
+    let (mut labels, mut table, mut rates) = (labels.to_vec(), table.clone(), rates.to_vec());
+    let label = match option {
+        toml::Value::Table(keys) => {
+            let mut label = None;
+            for (key, value) in keys {
+                match (key.as_str(), value) {
+                    ("label", toml::Value::String(text)) => label = Some(text.clone()),
+                    ("rates", toml::Value::Array(values)) => {
+                        let numbers = values.iter().map(|value| {
+                            value.as_float().or_else(|| value.as_integer().map(|value| value as f64))
+                        });
+                        rates = numbers.collect::<Option<_>>().ok_or_else(|| {
+                            Error::Usage(format!("axes.{axis}: rates must be a list of numbers"))
+                        })?;
+                    }
+                    _ => drop(table.insert(key.clone(), value.clone())),
+                }
+            }
+            label.ok_or_else(|| {
+                Error::Usage(format!("axes.{axis}: an option that is a table needs a label"))
+            })?
+        }
+        value => {
+            table.insert(axis.to_string(), value.clone());
+            value.as_str().map_or_else(|| value.to_string(), str::to_string)
+        }
+    };
+    labels.push((axis.to_string(), label));
+    Ok((labels, table, rates))
+}

@@ -1,0 +1,18 @@
+//! From a configuration to a record: a run is keyed by the hash of its configuration and can be cut off at any moment.
+
+mod checkpoint;
+mod config;
+mod grid;
+mod presets;
+mod record;
+mod runner;
+mod setup;
+mod sweep;
+
+pub use config::{ByzantineData, Config, Draft};
+pub use grid::{Cell, Grid, Tuning};
+pub use presets::{PRESETS, Preset};
+pub use record::{Line, Record, Status, Summary};
+pub use runner::{Ended, Watch, run};
+pub use setup::{Opened, open};
+pub use sweep::{Job, Settled, Sweep};

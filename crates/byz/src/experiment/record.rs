@@ -1,0 +1,139 @@
+//! What a run leaves behind: `rounds.jsonl`, a line per round without any clock in it, and `summary.json`.
+//!
+//! The lines of a run that was cut off and resumed are those of one that was not, byte for byte: before resuming, the file is
+//! cut back to the checkpoint's round.
+
+use crate::{
+    diagnostics::Round,
+    error::{Error, Result},
+    files,
+    tasks::Metrics,
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{BufRead, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+/// One line of `rounds.jsonl`.
+#[derive(Debug, Serialize)]
+pub struct Line<'a> {
+    /// The round; 0 is the start.
+    pub round: u64,
+    /// What the round told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training: Option<&'a Round>,
+    /// What an evaluation after the round told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluation: Option<&'a Metrics>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// All rounds done.
+    Finished,
+    /// Left the finite numbers.
+    Diverged,
+}
+
+/// `summary.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How it ended.
+    pub status: Status,
+    /// The run's key.
+    pub key: String,
+    /// Rounds done; the round in which a diverged run ended.
+    pub rounds: u64,
+    /// What `metric` measures.
+    pub metric_name: String,
+    /// Whether more of it is better.
+    pub higher_is_better: bool,
+    /// The last evaluation.
+    pub metric: Option<f64>,
+    /// The best evaluation.
+    pub best_metric: Option<f64>,
+    /// Loss of the last evaluation.
+    pub loss: Option<f64>,
+    /// Mean batch loss of the last round.
+    pub training_loss: Option<f64>,
+    /// Length of the last aggregate.
+    pub aggregate_norm: Option<f64>,
+    /// Length of the true gradient at the end, where it is known.
+    pub gradient_norm: Option<f64>,
+    /// Accuracy per class at the end, where there are classes.
+    pub per_class: Option<Vec<f64>>,
+    /// Rounds whose update was zero.
+    pub zero_updates: u64,
+    /// Messages found invalid, over all rounds.
+    pub invalid_messages: u64,
+}
+
+/// A run's directory.
+#[derive(Clone, Debug)]
+pub struct Record {
+    directory: PathBuf,
+}
+
+impl Record {
+    /// The record in this directory, which is made if need be.
+    pub fn at(directory: &Path) -> Result<Record> {
+        fs::create_dir_all(directory)
+            .map_err(|error| Error::file(directory, format_args!("cannot be made: {error}")))?;
+        Ok(Record { directory: directory.to_path_buf() })
+    }
+
+    /// A file of the record.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Writes a small file whole.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
+        files::replace(&self.path(name), |out| out.write_all(text.as_bytes()))
+    }
+
+    /// The summary, if the run has ended.
+    pub fn summary(&self) -> Result<Option<Summary>> {
+        let path = self.path("summary.json");
+        let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
+        let parsed = serde_json::from_str(&text);
+        parsed
+            .map(Some)
+            .map_err(|error| Error::file(&path, format_args!("is damaged ({error}); delete it to run again")))
+    }
+
+    /// `rounds.jsonl`, cut back to what happened up to `round` and open for more; from the beginning if none.
+    pub(super) fn rounds(&self, round: Option<u64>) -> Result<BufWriter<File>> {
+        let path = self.path("rounds.jsonl");
+        let failed = |error: std::io::Error| Error::file(&path, format_args!("cannot be written: {error}"));
+        let keep = round.map_or(Ok(0), |round| kept_bytes(&path, round)).map_err(failed)?;
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        file.set_len(keep).map_err(failed)?;
+        let mut file = BufWriter::new(file);
+        std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).map_err(failed)?;
+        Ok(file)
+    }
+}
+
+/// Bytes of the whole lines up to `round`.
+fn kept_bytes(path: &Path, round: u64) -> std::io::Result<u64> {
+    #[derive(Deserialize)]
+    struct Numbered {
+        round: u64,
+    }
+    let mut reader = BufReader::new(File::open(path)?);
+    let (mut kept, mut line) = (0, String::new());
+    loop {
+        line.clear();
+        let bytes = reader.read_line(&mut line)?;
+        let whole = line.ends_with('\n');
+        match serde_json::from_str::<Numbered>(&line) {
+            Ok(numbered) if whole && numbered.round <= round => kept += bytes as u64,
+            _ => return Ok(kept),
+        }
+    }
+}

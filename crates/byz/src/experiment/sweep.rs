@@ -1,0 +1,222 @@
+//! Many runs: tune, then run every cell with every seed. Finished runs are skipped, failed ones do not stop the others.
+//!
+//! Candidates live in `tuning/KEY`, results in `runs/KEY`, so that the same call goes on where it was cut off.
+
+use super::{
+    config::Config,
+    grid::{Cell, Grid, Tuning},
+    record::{Status, Summary},
+    runner::{Ended, Watch, run},
+};
+use crate::{
+    data::Directory,
+    error::{Error, Result},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+
+/// One run of a sweep.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Which cell.
+    pub cell: usize,
+    /// What to run.
+    pub config: Config,
+    /// Where.
+    pub directory: PathBuf,
+}
+
+/// One run of a sweep, done or failed.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// Which cell.
+    pub cell: usize,
+    /// What was run.
+    pub config: Config,
+    /// How it went.
+    pub outcome: Result<Summary>,
+}
+
+/// A sweep in a directory.
+pub struct Sweep<'a> {
+    /// What to run.
+    pub grid: &'a Grid,
+    /// Where.
+    pub directory: &'a Path,
+    /// Where data sets are.
+    pub data: &'a Directory,
+    /// Runs at a time.
+    pub jobs: usize,
+    /// What each run is given; called once per run.
+    pub watch: &'a (dyn Fn(&Job) -> Watch<'a> + Sync),
+    /// Hears of every finished run.
+    pub settled: &'a (dyn Fn(&Settled) + Sync),
+}
+
+impl Sweep<'_> {
+    /// Rounds that tuning and the runs take in all, done or not.
+    pub fn total_rounds(&self) -> Result<u64> {
+        let mut total = 0;
+        for cell in self.grid.cells()? {
+            let rounds = cell.config(self.grid.seeds[0], cell.rates.first().copied())?.rounds;
+            total += rounds * self.grid.seeds.len() as u64;
+            if let Some(tuning) = self.grid.tuning.as_ref().filter(|_| !cell.rates.is_empty()) {
+                let rungs = rungs(tuning, cell.rates.len(), rounds);
+                let candidates: u64 = rungs.iter().map(|(count, rounds)| *count as u64 * rounds).sum();
+                total += candidates * tuning.seeds.len() as u64;
+            }
+        }
+        Ok(total)
+    }
+
+    /// Tunes and runs everything that is missing.
+    pub fn run(&self) -> Result<Vec<Settled>> {
+        let cells = self.grid.cells()?;
+        let rates = match &self.grid.tuning {
+            Some(tuning) => self.tune(&cells, tuning)?,
+            None => vec![None; cells.len()],
+        };
+        let mut jobs = Vec::new();
+        for (index, cell) in cells.iter().enumerate() {
+            for &seed in &self.grid.seeds {
+                jobs.push(self.job("runs", index, cell.config(seed, rates[index])?));
+            }
+        }
+        Ok(self.settle(jobs))
+    }
+
+    fn job(&self, folder: &str, cell: usize, config: Config) -> Job {
+        let directory = self.directory.join(folder).join(config.key());
+        Job { cell, config, directory }
+    }
+
+    /// The chosen rate of every cell that has candidates.
+    fn tune(&self, cells: &[Cell], tuning: &Tuning) -> Result<Vec<Option<f64>>> {
+        let mut remaining: Vec<Vec<f64>> = cells.iter().map(|cell| cell.rates.clone()).collect();
+        let most = remaining.iter().map(Vec::len).max().unwrap_or(0);
+        for rung in 0..rungs(tuning, most, 1).len() {
+            let mut jobs = Vec::new();
+            for (index, cell) in cells.iter().enumerate() {
+                let rounds = cell.config(0, cell.rates.first().copied())?.rounds;
+                let Some(&(_, rounds)) = rungs(tuning, cell.rates.len(), rounds).get(rung) else { continue };
+                for &rate in &remaining[index] {
+                    for &seed in &tuning.seeds {
+                        let mut config = cell.config(seed, Some(rate))?;
+                        config.rounds = rounds;
+                        config.evaluate_on = tuning.on.clone();
+                        jobs.push(self.job("tuning", index, config));
+                    }
+                }
+            }
+            let settled = self.settle(jobs);
+            for (index, candidates) in remaining.iter_mut().enumerate() {
+                let own: Vec<&Settled> = settled.iter().filter(|settled| settled.cell == index).collect();
+                let last = rungs(tuning, cells[index].rates.len(), 1).len();
+                if rung < last {
+                    let keep = if rung + 1 == last { 1 } else { candidates.len().div_ceil(2) };
+                    *candidates = best(candidates, &own, tuning, keep);
+                }
+            }
+        }
+        Ok(remaining.into_iter().map(|rates| rates.first().copied()).collect())
+    }
+
+    /// Runs all jobs, `jobs` at a time; what fails is tried once more at the end.
+    fn settle(&self, jobs: Vec<Job>) -> Vec<Settled> {
+        let mut settled = self.attempt(jobs);
+        let failed = |settled: &Settled| matches!(&settled.outcome, Err(error) if is_transient(error));
+        let again: Vec<usize> = (0..settled.len()).filter(|&index| failed(&settled[index].1)).collect();
+        let jobs = again.iter().map(|&index| settled[index].0.clone()).collect();
+        for (index, retried) in again.into_iter().zip(self.attempt(jobs)) {
+            settled[index] = retried;
+        }
+        settled.into_iter().map(|(_, settled)| settled).collect()
+    }
+
+    fn attempt(&self, jobs: Vec<Job>) -> Vec<(Job, Settled)> {
+        let results: Mutex<Vec<Option<(Job, Settled)>>> = Mutex::new(jobs.iter().map(|_| None).collect());
+        let threads = self.jobs.clamp(1, jobs.len().max(1));
+        let queue = Mutex::new(jobs.into_iter().enumerate());
+        std::thread::scope(|scope| {
+            let body = || {
+                loop {
+                    let next = queue.lock().expect("a run panicked").next();
+                    let Some((index, job)) = next else { break };
+                    let watch = (self.watch)(&job);
+                    let outcome = run(&job.config, &job.directory, self.data, &watch);
+                    let outcome = outcome.map(|Ended { summary, .. }| summary);
+                    let settled = Settled { cell: job.cell, config: job.config.clone(), outcome };
+                    (self.settled)(&settled);
+                    results.lock().expect("a run panicked")[index] = Some((job, settled));
+                }
+            };
+            (1..threads).for_each(|_| drop(scope.spawn(body)));
+            body();
+        });
+        let results = results.into_inner().expect("a run panicked");
+        results.into_iter().map(|result| result.expect("every job ran")).collect()
+    }
+}
+
+/// Whether trying again could help.
+fn is_transient(error: &Error) -> bool {
+    matches!(error, Error::File { .. })
+}
+
+/// Candidates and rounds of each rung.
+fn rungs(tuning: &Tuning, candidates: usize, rounds: u64) -> Vec<(usize, u64)> {
+    let full = tuning.rounds.unwrap_or(rounds);
+    if candidates == 0 {
+        return Vec::new();
+    }
+    if tuning.method != "halving" {
+        return vec![(candidates, full)];
+    }
+    let mut counts = vec![candidates];
+    while let Some(&count) = counts.last().filter(|count| **count > 2) {
+        counts.push(count.div_ceil(2));
+    }
+    let last = counts.len() - 1;
+    counts.iter().enumerate().map(|(rung, &count)| (count, (full >> (last - rung)).max(1))).collect()
+}
+
+/// The `keep` best candidates, best first; ties go to the earlier one.
+fn best(candidates: &[f64], settled: &[&Settled], tuning: &Tuning, keep: usize) -> Vec<f64> {
+    let mut scores: Vec<(f64, f64)> = Vec::new();
+    for &rate in candidates {
+        let own = settled.iter().filter(|settled| settled.config.rate == rate);
+        let (mut sum, mut count) = (0.0, 0);
+        for settled in own {
+            sum += score(settled, &tuning.metric);
+            count += 1;
+        }
+        let score = if count == 0 { f64::INFINITY } else { sum / f64::from(count) };
+        let score = if score.is_nan() { f64::INFINITY } else { score };
+        scores.push((score, rate));
+        if tuning.stop_above.is_some_and(|limit| score > limit) {
+            break;
+        }
+    }
+    scores.sort_by(|a, b| a.0.total_cmp(&b.0));
+    scores.into_iter().take(keep).map(|(_, rate)| rate).collect()
+}
+
+/// How a candidate did, less is better; a run that failed or diverged is worse than any other.
+fn score(settled: &Settled, metric: &str) -> f64 {
+    let Ok(summary) = &settled.outcome else { return f64::INFINITY };
+    if summary.status == Status::Diverged {
+        return f64::INFINITY;
+    }
+    let sign = if summary.higher_is_better { -1.0 } else { 1.0 };
+    let value = match metric {
+        "metric" => summary.metric.map(|metric| sign * metric),
+        "best_metric" => summary.best_metric.map(|metric| sign * metric),
+        "loss" => summary.loss,
+        "training_loss" => summary.training_loss,
+        "gradient_norm" => summary.gradient_norm,
+        _ => summary.aggregate_norm,
+    };
+    value.unwrap_or(f64::INFINITY)
+}

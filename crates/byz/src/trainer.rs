@@ -1,0 +1,156 @@
+//! The round: collect → corrupt → aggregate → transform → step.
+//!
+//! Honest workers come first, Byzantine ones last. Every worker's gradient passes through its own chain of transforms and
+//! becomes its message; the attack replaces the Byzantine rows before or after that; the defence makes one vector of the
+//! messages; the server's chain makes the update of it; the parameters move by −γ·update.
+
+use crate::{
+    attacks::{Attack, Stage, View},
+    data::Sampler,
+    defense::{Aggregate, Defense, Options},
+    diagnostics::{self, Round},
+    engine::Engine,
+    error::{Error, Result},
+    kernels::Scalar,
+    messages::Messages,
+    rows_mut::RowsMut,
+    schedules::{Pace, Schedule},
+    tasks::{Batch, Task},
+    transforms::{Chain, Step},
+};
+
+/// Everything that trains, and how far it has come.
+pub struct Trainer<T: Scalar> {
+    /// What is trained.
+    pub task: Box<dyn Task<Scalar = T>>,
+    /// How messages become one vector.
+    pub defense: Defense,
+    /// What Byzantine workers do.
+    pub attack: Box<dyn Attack<T>>,
+    /// What the attack replaces.
+    pub stage: Stage,
+    /// One chain per worker; none for Byzantine workers that keep no momentum.
+    pub workers: Vec<Chain<T>>,
+    /// The server's chain.
+    pub server: Chain<T>,
+    /// How the rate changes.
+    pub schedule: Box<dyn Schedule>,
+    /// γ₀.
+    pub rate: f64,
+    /// Rounds in all; schedules with a horizon need them.
+    pub rounds: u64,
+    /// Who draws which examples.
+    pub sampler: Sampler,
+    /// Honest workers; they come first.
+    pub honest: usize,
+    /// Seed of noise and forgery.
+    pub seed: u64,
+    /// The model.
+    pub parameters: Vec<T>,
+    /// Rounds done.
+    pub round: u64,
+    /// The last aggregate, where the defence clips about it.
+    pub center: Option<Vec<T>>,
+    /// Rounds in which the update was zero.
+    pub zero_updates: u64,
+    /// The workers' rows.
+    pub(crate) rows: Vec<T>,
+    pub(crate) examples: Vec<Vec<usize>>,
+}
+
+impl<T: Scalar> Trainer<T> {
+    /// One round; `explain` also measures what takes another look at the messages.
+    pub fn round(&mut self, engine: Engine<'_>, explain: bool) -> Result<Round> {
+        self.round += 1;
+        let pace = self.schedule.pace(self.rate, self.round, self.rounds);
+        let losses = self.collect(pace, engine)?;
+        let aggregate = self.aggregate(engine, explain)?;
+        let report = diagnostics::of_round(self, &losses, &aggregate, pace, explain);
+        let update = self.transform(aggregate.vector, pace);
+        self.step(&update, pace.rate);
+        Ok(report)
+    }
+
+    /// Gradients, then every worker's chain, and the attack where it strikes; gives the losses.
+    fn collect(&mut self, pace: Pace, engine: Engine<'_>) -> Result<Vec<f64>> {
+        let losses = self.gradients(engine.threads)?;
+        self.corrupt(Stage::Gradients, engine)?;
+        let step = Step { round: self.round, pace, parameters: &self.parameters, layout: self.task.layout() };
+        let rows = self.rows.chunks_exact_mut(self.parameters.len());
+        let mut jobs: Vec<_> = self.workers.iter_mut().zip(rows).collect();
+        engine.each(&mut jobs, self.parameters.len(), |(chain, row)| chain.apply(row, &step));
+        self.corrupt(Stage::Messages, engine)?;
+        Ok(losses)
+    }
+
+    fn gradients(&mut self, threads: usize) -> Result<Vec<f64>> {
+        let labels = self.attack.poisons_labels();
+        for (worker, examples) in self.examples.iter_mut().enumerate() {
+            self.sampler.batch(worker, self.round, examples);
+        }
+        let (round, seed, honest) = (self.round, self.seed, self.honest);
+        let batches: Vec<Batch<'_>> = (self.examples.iter().enumerate())
+            .map(|(worker, examples)| {
+                let labels = labels.filter(|_| worker >= honest);
+                Batch { worker, round, seed, examples, labels }
+            })
+            .collect();
+        let out = RowsMut::new(&mut self.rows, self.parameters.len());
+        self.task.gradients(&self.parameters, &batches, out, threads)
+    }
+
+    /// Lets the attack replace the Byzantine rows, if it acts on this stage.
+    fn corrupt(&mut self, stage: Stage, engine: Engine<'_>) -> Result<()> {
+        let dimension = self.parameters.len();
+        let (honest, forged) = self.rows.split_at_mut(self.honest * dimension);
+        if stage != self.stage || forged.is_empty() {
+            return Ok(());
+        }
+        let honest: Vec<&[T]> = honest.chunks_exact(dimension).collect();
+        let (defense, round) = (&self.defense, self.round);
+        let center = self.center.as_deref();
+        let probe = |forged: &[&[T]]| {
+            let rows: Vec<&[T]> = honest.iter().chain(forged).copied().collect();
+            let options = Options { engine, round, center, explain: false };
+            Ok(defense.aggregate(&Messages::from_rows(&rows), &options)?.vector)
+        };
+        let (seed, tolerance) = (self.seed, defense.tolerance);
+        let view = View { round, seed, tolerance, honest: &honest, probe: &probe, engine };
+        self.attack.forge(&view, RowsMut::new(forged, dimension))
+    }
+
+    fn aggregate(&mut self, engine: Engine<'_>, explain: bool) -> Result<Aggregate<T>> {
+        let messages = Messages::from_matrix(&self.rows, self.workers.len());
+        let options = Options { engine, round: self.round, center: self.center.as_deref(), explain };
+        let aggregate = self.defense.aggregate(&messages, &options).map_err(|error| self.diverged(error))?;
+        if self.defense.needs_center() {
+            self.center = Some(aggregate.vector.clone());
+        }
+        Ok(aggregate)
+    }
+
+    fn transform(&mut self, mut update: Vec<T>, pace: Pace) -> Vec<T> {
+        let step = Step { round: self.round, pace, parameters: &self.parameters, layout: self.task.layout() };
+        self.server.apply(&mut update, &step);
+        update
+    }
+
+    fn step(&mut self, update: &[T], rate: f64) {
+        self.zero_updates += u64::from(update.iter().all(|&value| value == T::default()));
+        for (parameter, &update) in self.parameters.iter_mut().zip(update) {
+            *parameter = T::descend(*parameter, rate, update);
+        }
+    }
+
+    /// More invalid messages than Byzantine workers: the honest ones went non-finite, which is the run's end and no
+    /// accusation.
+    fn diverged(&self, error: Error) -> Error {
+        let honest = &self.rows[..self.honest * self.parameters.len()];
+        match error {
+            Error::Refused { .. } if !honest.iter().all(|value| value.is_admissible()) => {
+                Error::Diverged { round: self.round }
+            }
+            other => other,
+        }
+    }
+}
