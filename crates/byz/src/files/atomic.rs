@@ -44,7 +44,7 @@ impl Drop for Temporary {
 }
 
 /// Lets `write` fill a file that takes its place at `path` once it is complete.
-pub(super) fn replace(
+pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<()> {

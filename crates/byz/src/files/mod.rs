@@ -39,6 +39,7 @@ mod row;
 mod write;
 
 pub use atomic::discard_unfinished;
+pub(crate) use atomic::replace;
 pub use float::Float;
 pub use inputs::{Inputs, MOST_WORKERS, Open, Worker};
 pub use layout::{Layout, Tensor};
