@@ -81,6 +81,22 @@ pub enum Error {
         /// What happened.
         problem: String,
     },
+    /// A file of a data set is not there.
+    MissingData {
+        /// Where it should be.
+        path: PathBuf,
+        /// The command that fetches it.
+        command: String,
+    },
+    /// A file of a data set is not what it should be.
+    CorruptData {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// The command that fetches it.
+        command: String,
+    },
 }
 
 /// Why a round is refused.
@@ -157,8 +173,8 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Error::Refused { .. } => Kind::Refused,
-            Error::File { .. } | Error::Internal(_) => Kind::Failure,
-            Error::Diverged { .. } => Kind::Diverged,
+            Error::File { .. } | Error::MissingData { .. } | Error::CorruptData { .. } => Kind::Failure,
+            Error::Internal(_) => Kind::Failure,
             _ => Kind::Usage,
         }
     }
@@ -200,6 +216,12 @@ impl fmt::Display for Error {
             Error::Internal(problem) => write!(f, "internal error, please report it: {problem}"),
             Error::Refused { reason, .. } => write!(f, "refused: {reason}"),
             Error::File { path, problem } => write!(f, "{}: {problem}", path.display()),
+            Error::MissingData { path, command } => {
+                write!(f, "{}: no such file; this fetches it: {command}", path.display())
+            }
+            Error::CorruptData { path, problem, command } => {
+                write!(f, "{}: {problem}; this fetches it anew: {command}", path.display())
+            }
         }
     }
 }

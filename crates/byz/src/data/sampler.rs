@@ -1,12 +1,91 @@
-//! Stand-in.
+//! Which examples each worker takes in each round: a fresh order of its shard per epoch, cut into batches.
+//!
+//! A shard of m examples has min(per_epoch, ⌊m / batch⌋) batches per epoch, at least one; what is left over is not seen in
+//! that epoch. A shard smaller than a batch fills it by repeating its order. The order depends on (seed, worker, epoch)
+//! alone, so any round is reached without the rounds before it.
 
-/// Stand-in.
-pub struct Sampler {}
+use crate::random::Stream;
+
+/// Batches of examples for every worker.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    shards: Vec<Vec<usize>>,
+    batch: usize,
+    seed: u64,
+    per_epoch: u64,
+    /// Per worker: an epoch and its order, empty before the first.
+    orders: Vec<(u64, Vec<usize>)>,
+}
+
 impl Sampler {
-    /// Stand-in.
-    pub fn new(_shards: Vec<Vec<usize>>, _batch: usize, _seed: u64, _per_epoch: Option<usize>) -> Sampler {
-        Sampler {}
+    /// Batches of `batch` examples (at least one) from these shards, with at most `per_epoch` batches per epoch.
+    pub fn new(shards: Vec<Vec<usize>>, batch: usize, seed: u64, per_epoch: Option<usize>) -> Sampler {
+        let orders = vec![(0, Vec::new()); shards.len()];
+        let per_epoch = per_epoch.map_or(u64::MAX, |most| most as u64);
+        Sampler { shards, batch: batch.max(1), seed, per_epoch, orders }
     }
-    /// Stand-in.
-    pub fn batch(&mut self, _worker: usize, _round: u64, _out: &mut Vec<usize>) {}
+
+    /// The examples of this worker in this round (1, 2, …); none for a worker without a shard.
+    pub fn batch(&mut self, worker: usize, round: u64, out: &mut Vec<usize>) {
+        out.clear();
+        let Some(shard) = self.shards.get(worker).filter(|shard| !shard.is_empty()) else { return };
+        let batches = self.per_epoch.min((shard.len() / self.batch) as u64).max(1);
+        let (epoch, index) = ((round.max(1) - 1) / batches, (round.max(1) - 1) % batches);
+        let (cached, order) = &mut self.orders[worker];
+        if *cached != epoch || order.is_empty() {
+            *order = Stream::new(self.seed, "batches", worker as u64, epoch).permutation(shard.len());
+            *cached = epoch;
+        }
+        let start = index as usize * self.batch;
+        out.extend((start..start + self.batch).map(|position| shard[order[position % shard.len()]]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(sampler: &mut Sampler, worker: usize, round: u64) -> Vec<usize> {
+        let mut out = vec![99];
+        sampler.batch(worker, round, &mut out);
+        out
+    }
+
+    #[test]
+    fn an_epoch_sees_no_example_twice_and_the_next_has_another_order() {
+        let mut sampler = Sampler::new(vec![(100..200).collect()], 30, 7, None);
+        let epoch = |sampler: &mut Sampler, first: u64| {
+            (first..first + 3).flat_map(|round| take(sampler, 0, round)).collect::<Vec<_>>()
+        };
+        let (one, two) = (epoch(&mut sampler, 1), epoch(&mut sampler, 4));
+        let distinct: std::collections::BTreeSet<_> = one.iter().collect();
+        assert_eq!((one.len(), distinct.len()), (90, 90));
+        assert!(one.iter().all(|example| (100..200).contains(example)));
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn any_round_is_reached_directly() {
+        let shards = vec![(0..50).collect::<Vec<_>>(), (50..57).collect()];
+        let mut whole = Sampler::new(shards.clone(), 8, 1, Some(4));
+        let rounds: Vec<_> =
+            (1..=40).map(|round| [take(&mut whole, 0, round), take(&mut whole, 1, round)]).collect();
+        for round in [40, 3, 17, 4, 5, 1] {
+            let mut fresh = Sampler::new(shards.clone(), 8, 1, Some(4));
+            assert_eq!(take(&mut fresh, 1, round), rounds[round as usize - 1][1]);
+            assert_eq!(take(&mut whole, 0, round), rounds[round as usize - 1][0]);
+        }
+        // Four of the six batches that 50 examples would give.
+        let fifth = Stream::new(1, "batches", 0, 1).permutation(50);
+        assert_eq!(rounds[4][0], fifth[..8]);
+    }
+
+    #[test]
+    fn a_small_shard_repeats_itself_and_no_shard_gives_nothing() {
+        let mut sampler = Sampler::new(vec![vec![5, 6, 7], vec![]], 7, 0, None);
+        let batch = take(&mut sampler, 0, 1);
+        assert_eq!(batch[..3], batch[3..6]);
+        assert_eq!(batch[0], batch[6]);
+        assert!(take(&mut sampler, 1, 1).is_empty() && take(&mut sampler, 2, 9).is_empty());
+    }
 }
