@@ -43,6 +43,7 @@ pub mod plan;
 pub mod pre_aggregators;
 mod random;
 pub mod registry;
+pub mod report;
 mod rows_mut;
 pub mod schedules;
 mod spectral;
@@ -64,7 +65,7 @@ pub use measure::{Points, ReferencePoint, streaming_read};
 pub use messages::{Message, Messages, Row, Rows, Stored, Strided};
 pub use random::Stream;
 pub use rows_mut::RowsMut;
-pub use trainer::Trainer;
+pub use trainer::{Spent, Trainer};
 pub use verdict::{Reason, Verdict};
 
 /// Aggregates rows in memory with a pipeline that tolerates `tolerance` Byzantine workers.

@@ -18,6 +18,7 @@ use crate::{
     tasks::{Batch, Task},
     transforms::{Chain, Step},
 };
+use std::time::{Duration, Instant};
 
 /// Everything that trains, and how far it has come.
 pub struct Trainer<T: Scalar> {
@@ -53,9 +54,39 @@ pub struct Trainer<T: Scalar> {
     pub center: Option<Vec<T>>,
     /// Rounds in which the update was zero.
     pub zero_updates: u64,
+    /// Where the time of all rounds went.
+    pub spent: Spent,
     /// The workers' rows.
     pub(crate) rows: Vec<T>,
     pub(crate) examples: Vec<Vec<usize>>,
+}
+
+/// Where the time of rounds goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Drawing batches and computing gradients.
+    pub gradients: Duration,
+    /// Forging.
+    pub attack: Duration,
+    /// The defence.
+    pub aggregation: Duration,
+    /// Transforms, the step, and the look back at the round.
+    pub step: Duration,
+}
+
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Clock {
+        Clock(Instant::now())
+    }
+
+    /// Adds the time since the last lap.
+    fn lap(&mut self, to: &mut Duration) {
+        let now = Instant::now();
+        *to += now - self.0;
+        self.0 = now;
+    }
 }
 
 impl<T: Scalar> Trainer<T> {
@@ -63,24 +94,30 @@ impl<T: Scalar> Trainer<T> {
     pub fn round(&mut self, engine: Engine<'_>, explain: bool) -> Result<Round> {
         self.round += 1;
         let pace = self.schedule.pace(self.rate, self.round, self.rounds);
-        let losses = self.collect(pace, engine)?;
+        let mut clock = Clock::start();
+        let losses = self.gradients(engine.threads)?;
+        clock.lap(&mut self.spent.gradients);
+        self.corrupt(Stage::Gradients, engine)?;
+        clock.lap(&mut self.spent.attack);
+        self.carry(pace, engine);
+        clock.lap(&mut self.spent.step);
+        self.corrupt(Stage::Messages, engine)?;
+        clock.lap(&mut self.spent.attack);
         let aggregate = self.aggregate(engine, explain)?;
+        clock.lap(&mut self.spent.aggregation);
         let report = diagnostics::of_round(self, &losses, &aggregate, pace, explain);
         let update = self.transform(aggregate.vector, pace);
         self.step(&update, pace.rate);
+        clock.lap(&mut self.spent.step);
         Ok(report)
     }
 
-    /// Gradients, then every worker's chain, and the attack where it strikes; gives the losses.
-    fn collect(&mut self, pace: Pace, engine: Engine<'_>) -> Result<Vec<f64>> {
-        let losses = self.gradients(engine.threads)?;
-        self.corrupt(Stage::Gradients, engine)?;
+    /// Every worker's chain makes its message of its gradient.
+    fn carry(&mut self, pace: Pace, engine: Engine<'_>) {
         let step = Step { round: self.round, pace, parameters: &self.parameters, layout: self.task.layout() };
         let rows = self.rows.chunks_exact_mut(self.parameters.len());
         let mut jobs: Vec<_> = self.workers.iter_mut().zip(rows).collect();
         engine.each(&mut jobs, self.parameters.len(), |(chain, row)| chain.apply(row, &step));
-        self.corrupt(Stage::Messages, engine)?;
-        Ok(losses)
     }
 
     fn gradients(&mut self, threads: usize) -> Result<Vec<f64>> {

@@ -4,6 +4,8 @@
 //! numbers, measured in turns with the rule, does not. Processor time is compared, not wall time, because the
 //! machine may be busy.
 
+mod train;
+
 use crate::exit::Outcome;
 use byz::{Defense, Engine, Error, Messages, Options, Stream, expression, streaming_read};
 use serde_json::json;
@@ -14,7 +16,10 @@ use std::{
 
 /// Measure rules on this machine, in streaming reads of their input.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    train: Option<Train>,
     /// Number of messages, n
     #[arg(long, default_value_t = 20, value_name = "N")]
     workers: usize,
@@ -35,6 +40,11 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+#[derive(clap::Subcommand)]
+enum Train {
+    Train(train::Arguments),
+}
+
 const DEFAULT_RULES: &str = "mean,median,trimmed_mean,mean_around_median,krum,multi_krum,geometric_median,\
                              nnm+krum,nnm+geometric_median,nnm+median,nnm+trimmed_mean";
 
@@ -44,6 +54,9 @@ const BUDGET: Duration = Duration::from_millis(1500);
 const REPETITIONS: std::ops::RangeInclusive<usize> = 5..=201;
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    if let Some(Train::Train(arguments)) = &arguments.train {
+        return train::run(arguments);
+    }
     let (n, d, f) = (arguments.workers, arguments.dimension, arguments.tolerance);
     if n == 0 || d == 0 || arguments.threads == 0 {
         return Err(Error::Usage("--workers, --dimension and --threads must be at least 1".into()).into());

@@ -16,6 +16,13 @@ pub(crate) enum Failure {
     Byz(Error),
     /// Standard output could not be written.
     Output(io::Error),
+    /// Some runs of a sweep failed.
+    Sweep {
+        /// How many.
+        failed: usize,
+        /// Of how many.
+        all: usize,
+    },
     /// A bug; the panic's own message is already on standard error.
     Internal,
 }
@@ -41,6 +48,9 @@ pub(crate) fn code(outcome: Outcome) -> ExitCode {
         // Whoever read our output has seen enough.
         Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(Failure::Output(error)) => (format!("cannot write the output: {error}"), 1),
+        Err(Failure::Sweep { failed, all }) => {
+            (format!("{failed} of {all} runs failed; the same command tries them again"), 5)
+        }
         Err(Failure::Internal) => ("this is a bug in byz; please report it with the message above".into(), 1),
         Err(Failure::Byz(error)) => {
             let code = match error.kind() {

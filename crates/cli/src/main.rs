@@ -4,6 +4,9 @@ mod aggregate;
 mod bench;
 mod exit;
 mod list;
+mod report;
+mod run;
+mod sweep;
 mod text;
 
 use clap::{Parser, Subcommand};
@@ -22,6 +25,9 @@ enum Command {
     List(list::Arguments),
     Aggregate(aggregate::Arguments),
     Bench(bench::Arguments),
+    Run(run::Arguments),
+    Sweep(sweep::Arguments),
+    Report(report::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +45,9 @@ fn dispatch(command: &Command) -> exit::Outcome {
         Command::List(arguments) => list::run(arguments),
         Command::Aggregate(arguments) => aggregate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
+        Command::Sweep(arguments) => sweep::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     kernels::Scalar,
     partitions, registry, schedules,
     tasks::{self, AnyTask, Setting, Task},
-    trainer::Trainer,
+    trainer::{Spent, Trainer},
     transforms::Chain,
 };
 
@@ -61,6 +61,7 @@ fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> Resul
         round: 0,
         center: None,
         zero_updates: 0,
+        spent: Spent::default(),
         rows,
         examples: vec![Vec::new(); config.workers],
         parameters,

@@ -1,0 +1,175 @@
+//! `byz bench train`: milliseconds per round and where they go, beside the machine's own rate of multiplying matrices.
+
+use super::{median, ms};
+use crate::{exit::Outcome, run::directory_of};
+use byz::{
+    Engine, Error, Scalar, Trainer,
+    experiment::{Draft, Opened, open},
+    expression::split_list,
+    nn::product::{Into, View, multiply},
+};
+use serde_json::json;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+/// Measure rounds of training: gradients, attack, aggregation, step.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Tasks to measure, separated by commas
+    #[arg(long, value_name = "TASK,…", default_value = "quartic,mnist_mlp")]
+    task: String,
+    /// Threads
+    #[arg(long, default_value_t = 1, value_name = "T")]
+    threads: usize,
+    /// Number of workers, n
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    workers: usize,
+    /// Byzantine workers, f
+    #[arg(long, default_value_t = 3, value_name = "F")]
+    byzantine: usize,
+    /// Examples per worker and round
+    #[arg(long, default_value_t = 64, value_name = "N")]
+    batch: usize,
+    /// How messages are aggregated
+    #[arg(long, default_value = "nnm+geometric_median", value_name = "EXPR")]
+    defense: String,
+    /// What Byzantine workers do
+    #[arg(long, default_value = "sign_flip", value_name = "ATTACK")]
+    attack: String,
+    /// Rounds measured, after one to warm up [default: as many as two seconds allow, 3 to 3000]
+    #[arg(long, value_name = "K")]
+    rounds: Option<usize>,
+    /// Where data sets are [default: BYZ_DATA, else the cache directory]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Longest time spent on one task, once it has run a few rounds.
+const BUDGET: Duration = Duration::from_secs(2);
+const ROUNDS: std::ops::RangeInclusive<usize> = 3..=3000;
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let tasks = split_list(&arguments.task);
+    if tasks.is_empty() || arguments.threads == 0 || arguments.rounds == Some(0) {
+        return Err(Error::Usage("--task names no task, or --threads or --rounds is zero".into()).into());
+    }
+    let data = directory_of(arguments.data_dir.as_ref());
+    let mut out = io::stdout().lock();
+    if !arguments.json {
+        writeln!(
+            out,
+            "n = {}, f = {}, batch {}, {}, threads: {}",
+            arguments.workers, arguments.byzantine, arguments.batch, arguments.defense, arguments.threads
+        )?;
+        let heading = ["task", "round", "gradients", "attack", "aggregation", "step", "GFLOP/s", "sgemm"];
+        writeln!(
+            out,
+            "{:<12} {:>8} {:>9} {:>8} {:>11} {:>8} {:>8} {:>7}",
+            heading[0], heading[1], heading[2], heading[3], heading[4], heading[5], heading[6], heading[7]
+        )?;
+    }
+    for task in tasks {
+        let draft = Draft {
+            task: Some(task.clone()),
+            workers: Some(arguments.workers),
+            byzantine: Some(arguments.byzantine),
+            batch: Some(arguments.batch),
+            attack: Some(arguments.attack.clone()),
+            defense: Some(arguments.defense.clone()),
+            rounds: Some(1_000_000),
+            ..Draft::default()
+        };
+        let engine = Engine { threads: arguments.threads, ..Engine::default() };
+        let (times, flops) = match open(&draft.resolve()?, &data)? {
+            Opened::F32(mut trainer) => measure(&mut trainer, engine, arguments)?,
+            Opened::F64(mut trainer) => measure(&mut trainer, engine, arguments)?,
+        };
+        let [gradients, attack, aggregation, step] = times.phases;
+        let gflops = flops * arguments.workers as f64 / gradients / 1e6;
+        if arguments.json {
+            let line = json!({
+                "task": task, "threads": arguments.threads, "workers": arguments.workers,
+                "round_ms": times.round, "gradients_ms": gradients, "attack_ms": attack,
+                "aggregation_ms": aggregation, "step_ms": step, "gflops": gflops,
+                "sgemm_gflops": times.sgemm, "rounds": times.rounds,
+            });
+            writeln!(out, "{line}")?;
+        } else {
+            writeln!(
+                out,
+                "{task:<12} {:>8} {:>9} {:>8} {:>11} {:>8} {gflops:>8.1} {:>7.1}",
+                ms(times.round),
+                ms(gradients),
+                ms(attack),
+                ms(aggregation),
+                ms(step),
+                times.sgemm
+            )?;
+        }
+        out.flush()?;
+    }
+    if !arguments.json {
+        writeln!(out, "Milliseconds per round; sgemm: GFLOP/s of one thread multiplying 512×512 matrices.")?;
+    }
+    Ok(())
+}
+
+/// Median milliseconds of a round and of its phases.
+struct Times {
+    round: f64,
+    phases: [f64; 4],
+    sgemm: f64,
+    rounds: usize,
+}
+
+fn measure<T: Scalar>(
+    trainer: &mut Trainer<T>,
+    engine: Engine<'_>,
+    arguments: &Arguments,
+) -> Result<(Times, f64), Error> {
+    trainer.round(engine, false)?;
+    let (mut rounds, mut phases, mut rates) = (Vec::new(), [const { Vec::new() }; 4], Vec::new());
+    let start = Instant::now();
+    let enough = |done: usize| match arguments.rounds {
+        Some(wanted) => done >= wanted,
+        None => done >= *ROUNDS.end() || (done >= *ROUNDS.start() && start.elapsed() > BUDGET),
+    };
+    while !enough(rounds.len()) {
+        // In turns with the rounds, so that both meet the same machine.
+        if rounds.len().is_multiple_of(500) || rounds.len() < 3 {
+            rates.push(sgemm());
+        }
+        let (before, clock) = (trainer.spent, Instant::now());
+        trainer.round(engine, false)?;
+        rounds.push(clock.elapsed().as_secs_f64() * 1e3);
+        let after = trainer.spent;
+        for (phase, spent) in phases.iter_mut().zip([
+            after.gradients - before.gradients,
+            after.attack - before.attack,
+            after.aggregation - before.aggregation,
+            after.step - before.step,
+        ]) {
+            phase.push(spent.as_secs_f64() * 1e3);
+        }
+    }
+    let count = rounds.len();
+    let times =
+        Times { round: median(rounds), phases: phases.map(median), sgemm: median(rates), rounds: count };
+    Ok((times, trainer.task.flops(arguments.batch)))
+}
+
+/// GFLOP/s of multiplying square matrices that fit the cache.
+fn sgemm() -> f64 {
+    const SIZE: usize = 512;
+    let (a, b) = (vec![0.5f32; SIZE * SIZE], vec![0.25f32; SIZE * SIZE]);
+    let mut out = vec![0f32; SIZE * SIZE];
+    let clock = Instant::now();
+    multiply(1.0, View::new(&a, SIZE, SIZE), View::new(&b, SIZE, SIZE), &mut out, SIZE, Into::Replace);
+    2.0 * (SIZE * SIZE * SIZE) as f64 / clock.elapsed().as_secs_f64() / 1e9
+}
