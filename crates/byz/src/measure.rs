@@ -152,7 +152,9 @@ impl<'a, T: Scalar> Points<'a, T> {
         for pair in doubts {
             let (i, j) = order[pair];
             // Colluding copies are common: beside distances of any size, a vanishing one is as good as zero.
-            if !squared[pair].is_finite() || typical(&squared, order, i) < 1e10 * T::SMALLEST_SQUARES {
+            if !squared[pair].is_finite()
+                || typical(&squared, order, i, self.rows.count()) < 1e10 * T::SMALLEST_SQUARES
+            {
                 squared[pair] = self.exact_pair(i, j, chunk.clone(), width, left, right);
             }
         }
@@ -290,12 +292,14 @@ impl<T: Scalar> Source for Points<'_, T> {
     }
 }
 
-/// The middle one of a row's distances to the others; NaN counts as large.
-fn typical(squared: &[f64], order: &[(usize, usize)], row: usize) -> f64 {
-    let own = order.iter().zip(squared).filter(|((i, j), _)| *i == row || *j == row);
+/// The middle one of a row's distances to the other messages, the lower one of two: that of an honest row is no larger than
+/// its distance to some honest row, whatever a minority sent. NaN counts as large.
+fn typical(squared: &[f64], order: &[(usize, usize)], row: usize, messages: usize) -> f64 {
+    let own =
+        order.iter().zip(squared).filter(|((i, j), _)| (*i == row || *j == row) && i.max(j) < &messages);
     let mut own: Vec<f64> = own.map(|(_, &value)| value.abs()).collect();
-    let middle = own.len() / 2;
-    *own.select_nth_unstable_by(middle, f64::total_cmp).1
+    let Some(middle) = own.len().checked_sub(1) else { return 0.0 };
+    *own.select_nth_unstable_by(middle / 2, f64::total_cmp).1
 }
 
 /// All i < j < count.

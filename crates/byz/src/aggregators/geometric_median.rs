@@ -90,7 +90,7 @@ impl Aggregator for GeometricMedian {
         let medoid = medoid(geometry);
         // Not always about the medoid: beside a row of 1e30 all sums of distances round to the same, also that of a row at 1e8.
         let center = if geometry.resolves(medoid) { medoid } else { geometry.central(n / 2 + 1) };
-        let cloud = Cloud::new(n, geometry.inner_products_about(center));
+        let cloud = Cloud::new(geometry, geometry.inner_products_about(center));
         let mut start = vec![0.0; geometry.points()];
         match self.start {
             Start::Medoid => start[medoid] = 1.0,

@@ -10,7 +10,7 @@ use crate::{geometry::lowest, matrix::Matrix};
 const DONE: f64 = 1e-12;
 
 /// The minimising weights and the number of iterations.
-pub(super) fn minimize(cloud: &Cloud, start: Vec<f64>, limit: usize) -> (Vec<f64>, usize) {
+pub(super) fn minimize(cloud: &Cloud<'_>, start: Vec<f64>, limit: usize) -> (Vec<f64>, usize) {
     let mut weights = start;
     let mut place = cloud.at(&weights);
     let mut best = (f64::INFINITY, weights.clone());
@@ -50,7 +50,7 @@ pub(super) fn minimize(cloud: &Cloud, start: Vec<f64>, limit: usize) -> (Vec<f64
 
 /// A damped Newton step that narrows the gap, if there is one. The objective would not do as a judge: beside
 /// outliers of 1e15 its rounding is larger than the honest spread, the subgradient's is not.
-fn newton_step(cloud: &Cloud, weights: &[f64], place: &Place, gap: f64) -> Option<(Vec<f64>, Place)> {
+fn newton_step(cloud: &Cloud<'_>, weights: &[f64], place: &Place, gap: f64) -> Option<(Vec<f64>, Place)> {
     let n = cloud.n;
     let r = &place.distances;
     let total: f64 = r.iter().map(|r| 1.0 / r).sum();

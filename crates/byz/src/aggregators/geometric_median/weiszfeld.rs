@@ -3,13 +3,21 @@
 //! z = Σ wᵢxᵢ with Σ wᵢ = 1; all geometry follows from the inner products P of the points about one of them:
 //! ‖z − xᵢ‖² = Pᵢᵢ − 2(Pw)ᵢ + wᵀPw.
 
-use crate::matrix::{Matrix, dot};
+use crate::{
+    geometry::Geometry,
+    matrix::{Matrix, dot},
+};
 
 /// `n` messages, followed by reference points that may carry weight but do not count in the objective.
-pub(super) struct Cloud {
+pub(super) struct Cloud<'a> {
     pub(super) n: usize,
     pub(super) products: Matrix,
+    geometry: &'a Geometry<'a>,
 }
+
+/// Messages nearer than this, in units of the middle distance (no minority can stretch that), count as one: what lies between
+/// them is no matter at that scale, and the direction from one to another is rounding.
+const NEAR: f64 = 1e-13;
 
 /// A place and what is known about it.
 pub(super) struct Place {
@@ -28,9 +36,9 @@ impl Place {
     }
 }
 
-impl Cloud {
-    pub(super) fn new(n: usize, products: Matrix) -> Cloud {
-        Cloud { n, products }
+impl<'a> Cloud<'a> {
+    pub(super) fn new(geometry: &'a Geometry<'a>, products: Matrix) -> Cloud<'a> {
+        Cloud { n: geometry.messages(), products, geometry }
     }
 
     pub(super) fn at(&self, weights: &[f64]) -> Place {
@@ -49,8 +57,14 @@ impl Cloud {
     }
 
     fn between(&self, i: usize, j: usize) -> f64 {
-        let p = &self.products;
-        (p[(i, i)] - 2.0 * p[(i, j)] + p[(j, j)]).max(0.0).sqrt()
+        self.geometry.squared(i, j).sqrt()
+    }
+
+    /// The messages that are where these distances are measured from.
+    fn here(&self, distances: &[f64]) -> Vec<usize> {
+        let mut sorted = distances.to_vec();
+        let near = NEAR * *sorted.select_nth_unstable_by(self.n / 2, f64::total_cmp).1;
+        (0..self.n).filter(|&i| distances[i] <= near).collect()
     }
 
     /// Length of Σ aᵢxᵢ for weights that add up to zero.
@@ -86,12 +100,17 @@ impl Cloud {
     /// One step of Vardi and Zhang: Weiszfeld's away from messages; on a message, as far as its own pull allows.
     /// None where the message itself is optimal.
     pub(super) fn step(&self, place: &Place) -> Option<Vec<f64>> {
-        let target = self.normalized(place.distances.iter().map(|&r| if r > 0.0 { 1.0 / r } else { 0.0 }));
-        let here: Vec<usize> = (0..self.n).filter(|&i| place.distances[i] == 0.0).collect();
-        if here.is_empty() {
-            return Some(target);
+        if place.distances.iter().all(|&r| r > 0.0) {
+            return Some(self.normalized(place.distances.iter().map(|r| 1.0 / r)));
         }
-        let pull = self.pull(here[0]);
+        let here = self.here(&place.distances);
+        let away = (0..self.n).map(|i| if here.contains(&i) { 0.0 } else { 1.0 / place.distances[i] });
+        // Nobody is elsewhere.
+        if here.len() == self.n {
+            return None;
+        }
+        let target = self.normalized(away);
+        let pull = self.pull(here[0], &here);
         let stay = here.len() as f64 / pull;
         // A pull of zero, where everyone is here, stays too.
         if stay.is_nan() || stay >= 1.0 {
@@ -103,30 +122,45 @@ impl Cloud {
     }
 
     /// ‖Σ (xᵢ − xⱼ)/‖xᵢ − xⱼ‖‖ over the messages not at xⱼ.
-    fn pull(&self, j: usize) -> f64 {
-        let mut weights = vec![0.0; self.products.rows()];
-        for i in 0..self.n {
-            let distance = self.between(i, j);
-            if distance > 0.0 {
-                weights[i] = 1.0 / distance;
-                weights[j] -= 1.0 / distance;
+    fn pull(&self, j: usize, here: &[usize]) -> f64 {
+        let away = |i: &usize| !here.contains(i);
+        if !self.geometry.resolves(j) {
+            let mut weights = vec![0.0; self.products.rows()];
+            for i in (0..self.n).filter(away) {
+                weights[i] = 1.0 / self.between(i, j);
+                weights[j] -= weights[i];
+            }
+            return self.length(&weights);
+        }
+        // ⟨xᵢ − xⱼ, xₖ − xⱼ⟩ from distances about xⱼ itself: about another centre, two messages that are close to one
+        // another would cancel.
+        let mut squared = 0.0;
+        for i in (0..self.n).filter(away) {
+            for k in (0..self.n).filter(away) {
+                let (a, b) = (self.geometry.squared(i, j), self.geometry.squared(k, j));
+                squared += 0.5 * (a + b - self.geometry.squared(i, k)) / (a.sqrt() * b.sqrt());
             }
         }
-        self.length(&weights)
+        squared.max(0.0).sqrt()
+    }
+
+    /// How much the others pull at message j beyond what its own copies hold; none is optimal.
+    fn excess_pull(&self, j: usize) -> f64 {
+        let distances: Vec<f64> = (0..self.n).map(|i| self.between(i, j)).collect();
+        let here = self.here(&distances);
+        (self.pull(j, &here) - here.len() as f64).max(0.0)
     }
 
     /// Whether message j minimises the objective: the others pull less than its own copies hold.
     pub(super) fn is_optimal(&self, j: usize) -> bool {
-        let copies = (0..self.n).filter(|&i| self.between(i, j) == 0.0).count();
-        self.pull(j) <= copies as f64
+        self.excess_pull(j) == 0.0
     }
 
     /// A bound on (f(z) − f*)/f(z): every minimiser lies within 2f(z)/n, and f is convex with subgradient g.
     pub(super) fn gap(&self, weights: &[f64]) -> f64 {
         let place = self.at(weights);
         if let Some(j) = (0..self.n).find(|&i| place.distances[i] == 0.0) {
-            let copies = place.distances.iter().filter(|&&r| r == 0.0).count() as f64;
-            return 2.0 * (self.pull(j) - copies).max(0.0) / self.n as f64;
+            return 2.0 * self.excess_pull(j) / self.n as f64;
         }
         self.gap_at(weights, &place)
     }
