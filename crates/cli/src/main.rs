@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod bench;
+mod data;
 mod exit;
 mod list;
 mod text;
@@ -22,6 +23,7 @@ enum Command {
     List(list::Arguments),
     Aggregate(aggregate::Arguments),
     Bench(bench::Arguments),
+    Data(data::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +41,7 @@ fn dispatch(command: &Command) -> exit::Outcome {
         Command::List(arguments) => list::run(arguments),
         Command::Aggregate(arguments) => aggregate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Data(arguments) => data::run(arguments),
     }
 }
 
