@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod bench;
+mod data;
 mod exit;
 mod list;
 mod report;
@@ -28,6 +29,7 @@ enum Command {
     Run(run::Arguments),
     Sweep(sweep::Arguments),
     Report(report::Arguments),
+    Data(data::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +50,7 @@ fn dispatch(command: &Command) -> exit::Outcome {
         Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Data(arguments) => data::run(arguments),
     }
 }
 

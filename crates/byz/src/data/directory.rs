@@ -79,10 +79,6 @@ impl Directory {
     }
 
     /// The bytes at a path; none if nothing is there, a problem if it cannot be the file.
-    #[expect(
-        clippy::type_complexity,
-        reason = "an environment failure, an absence and a defect are three things"
-    )]
     fn copy(&self, path: &Path, file: &File) -> Result<Option<Result<Vec<u8>, String>>> {
         let unreadable = |error| Error::file(path, format_args!("cannot be read: {error}"));
         let metadata = match fs::metadata(path) {

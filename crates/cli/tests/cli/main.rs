@@ -3,6 +3,7 @@
 
 mod bits;
 mod checkpoints;
+mod data;
 mod exit_codes;
 mod explain;
 mod hostile;
