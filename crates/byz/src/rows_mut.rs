@@ -43,6 +43,16 @@ impl<'a, T> RowsMut<'a, T> {
         self.data.chunks_exact_mut(self.dimension.max(1))
     }
 
+    /// Copies the first row over all others: what colluders send.
+    pub fn repeat_first(&mut self)
+    where
+        T: Copy,
+    {
+        let mut rows = self.iter_mut();
+        let Some(first) = rows.next() else { return };
+        rows.for_each(|row| row.copy_from_slice(first));
+    }
+
     /// The same rows for a shorter time.
     pub fn reborrow(&mut self) -> RowsMut<'_, T> {
         RowsMut { data: self.data, dimension: self.dimension }

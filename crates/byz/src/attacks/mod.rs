@@ -1,7 +1,31 @@
 //! What Byzantine workers send. One attack per file.
 //!
-//! Attacks are omniscient and collude: they see every honest message of the round and may ask the defence what it would
-//! make of a forgery.
+//! Attacks are omniscient and collude: they see every honest message of the round and may ask the defence what it
+//! would make of a forgery.
+
+mod displacement;
+mod fang;
+mod gaussian;
+mod inner_product;
+mod label_flip;
+mod line_search;
+mod little_is_enough;
+mod mimic;
+mod min_max;
+mod min_sum;
+mod non_finite;
+mod none;
+mod perturbation;
+mod relocated;
+mod sign_flip;
+mod statistics;
+mod worst_of;
+mod zero;
+
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+mod testing;
 
 use crate::{
     engine::Engine,
@@ -26,6 +50,13 @@ pub struct View<'a, T> {
     pub probe: Probe<'a, T>,
     /// Threads and kernels, for attacks that measure.
     pub engine: Engine<'a>,
+}
+
+impl<T> View<'_, T> {
+    /// Whether nobody lies, or there is nobody to lie about: then the rows stay as they are.
+    fn is_idle(&self, out: &RowsMut<'_, T>) -> bool {
+        self.honest.is_empty() || out.count() == 0
+    }
 }
 
 /// What the defence makes of the honest messages and these forged ones.
@@ -77,5 +108,20 @@ pub fn table<T: Scalar>() -> &'static [Entry<dyn Attack<T>>] {
 struct Table<T>(std::marker::PhantomData<T>);
 
 impl<T: Scalar> Table<T> {
-    const ALL: &'static [Entry<dyn Attack<T>>] = &[];
+    const ALL: &'static [Entry<dyn Attack<T>>] = &[
+        none::entry(),
+        sign_flip::entry(),
+        label_flip::entry(),
+        mimic::entry(),
+        little_is_enough::entry(),
+        inner_product::entry(),
+        min_max::entry(),
+        min_sum::entry(),
+        fang::entry(),
+        gaussian::entry(),
+        non_finite::entry(),
+        zero::entry(),
+        relocated::entry(),
+        worst_of::entry(),
+    ];
 }

@@ -1,0 +1,34 @@
+//! How much a forgery achieves: ‖A(honest, forged) − mean(honest)‖, as the defence itself answers.
+
+use super::{View, statistics};
+use crate::kernels::Scalar;
+
+impl<T: Scalar> View<'_, T> {
+    /// How far these rows take the aggregate from the honest mean. What the defence refuses, or what is not finite,
+    /// achieves nothing.
+    pub(super) fn displacement(&self, forged: &[&[T]], mean: &[f64]) -> f64 {
+        let Ok(aggregate) = (self.probe)(forged) else { return 0.0 };
+        if aggregate.len() != mean.len() {
+            return 0.0;
+        }
+        let squared = statistics::sum(&aggregate, [mean], |value, [mean]| (value - mean) * (value - mean));
+        if squared.is_finite() { squared.sqrt() } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        attacks::{View, testing::with_view},
+        error::Error,
+    };
+
+    #[test]
+    fn a_refusal_achieves_nothing() {
+        with_view(&[vec![0.0, 0.0]], |view| {
+            assert_eq!(view.displacement(&[&[6.0, 8.0]], &[0.0, 0.0]), 5.0);
+            let probe: super::super::Probe<'_, f64> = &|_| Err(Error::Usage("no".into()));
+            assert_eq!(View { probe, ..*view }.displacement(&[&[6.0, 8.0]], &[0.0, 0.0]), 0.0);
+        });
+    }
+}
