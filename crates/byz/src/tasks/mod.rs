@@ -3,6 +3,13 @@
 //! A task computes stochastic gradients for all workers at once, because they share the parameters. A framework with a
 //! GPU plugs in here and nowhere else.
 
+mod classifier;
+mod digits;
+mod logistic;
+mod mnist_cnn;
+mod mnist_mlp;
+mod tally;
+
 use crate::{
     data::Directory, error::Result, kernels::Scalar, layout::Layout, registry::Entry, rows_mut::RowsMut,
 };
@@ -150,7 +157,7 @@ pub enum AnyTask {
 }
 
 /// Every task.
-pub static TABLE: &[Entry<dyn Spec>] = &[];
+pub static TABLE: &[Entry<dyn Spec>] = &[logistic::ENTRY, mnist_mlp::ENTRY, mnist_cnn::ENTRY];
 
 /// Workspaces that outlive a round: each thread borrows one, so nothing is allocated per step.
 #[derive(Debug)]
