@@ -1,8 +1,26 @@
 //! Layers by hand: forward and backward on slices, with buffers that are allocated once.
+//!
+//! A layer is its sizes; its parameters are one slice, weights then biases, shaped as PyTorch shapes them. Batches are
+//! row after row. `backward` adds to a gradient or replaces it, so that a batch may come in chunks.
 
+mod convolution;
 mod cross_entropy;
+mod dropout;
+mod linear;
+mod pooled_convolution;
 pub mod product;
 mod real;
+mod relu;
+mod uniform;
 
+pub use convolution::Convolution;
 pub use cross_entropy::cross_entropy;
+pub use dropout::Dropout;
+pub use linear::Linear;
+pub use pooled_convolution::PooledConvolution;
 pub use real::Real;
+pub use relu::{relu, relu_backward};
+pub use uniform::uniform_by_fan_in;
+
+#[cfg(test)]
+pub(crate) mod differences;

@@ -19,6 +19,8 @@ pub trait Real:
     const ZERO: Self;
     /// One.
     const ONE: Self;
+    /// A byte, exactly.
+    fn from_u8(value: u8) -> Self;
     /// eˣ.
     fn exp(self) -> Self;
     /// The natural logarithm.
@@ -36,6 +38,10 @@ macro_rules! real {
         impl Real for $scalar {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            #[inline(always)]
+            fn from_u8(value: u8) -> Self {
+                <$scalar>::from(value)
+            }
             fn exp(self) -> Self {
                 <$scalar>::exp(self)
             }

@@ -3,7 +3,13 @@
 //! A task computes stochastic gradients for all workers at once, because they share the parameters. A framework with a
 //! GPU plugs in here and nowhere else.
 
+mod classifier;
+mod digits;
+mod logistic;
+mod mnist_cnn;
+mod mnist_mlp;
 mod quartic;
+mod tally;
 
 use crate::{
     data::Directory, error::Result, kernels::Scalar, layout::Layout, registry::Entry, rows_mut::RowsMut,
@@ -155,7 +161,8 @@ pub enum AnyTask {
 }
 
 /// Every task.
-pub static TABLE: &[Entry<dyn Spec>] = &[quartic::ENTRY];
+pub static TABLE: &[Entry<dyn Spec>] =
+    &[quartic::ENTRY, logistic::ENTRY, mnist_mlp::ENTRY, mnist_cnn::ENTRY];
 
 /// Workspaces that outlive a round: each thread borrows one, so nothing is allocated per step.
 #[derive(Debug)]
