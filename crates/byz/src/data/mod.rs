@@ -1,5 +1,6 @@
 //! Data sets: where they are, whether they are what they should be, and their numbers.
 
+use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// A directory that holds data sets.
@@ -18,4 +19,10 @@ impl Directory {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The text of tinyshakespeare.
+pub fn shakespeare(directory: &Directory) -> Result<String> {
+    let path = directory.path().join("shakespeare/input.txt");
+    std::fs::read_to_string(&path).map_err(|error| Error::File { path, problem: error.to_string() })
 }

@@ -3,6 +3,8 @@
 //! A task computes stochastic gradients for all workers at once, because they share the parameters. A framework with a
 //! GPU plugs in here and nowhere else.
 
+mod char_gpt;
+
 use crate::{
     data::Directory, error::Result, kernels::Scalar, layout::Layout, registry::Entry, rows_mut::RowsMut,
 };
@@ -150,7 +152,7 @@ pub enum AnyTask {
 }
 
 /// Every task.
-pub static TABLE: &[Entry<dyn Spec>] = &[];
+pub static TABLE: &[Entry<dyn Spec>] = &[char_gpt::ENTRY];
 
 /// Workspaces that outlive a round: each thread borrows one, so nothing is allocated per step.
 #[derive(Debug)]
