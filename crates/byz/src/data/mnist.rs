@@ -6,7 +6,7 @@ use super::{Directory, File, idx, manifest};
 use crate::error::{Error, Result};
 
 /// Images and their digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Mnist {
     /// 784 bytes per image, row after row; 0 is paper, 255 is ink.
     pub images: Vec<u8>,

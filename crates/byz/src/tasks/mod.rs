@@ -3,6 +3,7 @@
 //! A task computes stochastic gradients for all workers at once, because they share the parameters. A framework with a
 //! GPU plugs in here and nowhere else.
 
+mod char_gpt;
 mod classifier;
 mod digits;
 mod logistic;
@@ -162,7 +163,7 @@ pub enum AnyTask {
 
 /// Every task.
 pub static TABLE: &[Entry<dyn Spec>] =
-    &[quartic::ENTRY, logistic::ENTRY, mnist_mlp::ENTRY, mnist_cnn::ENTRY];
+    &[quartic::ENTRY, logistic::ENTRY, mnist_mlp::ENTRY, mnist_cnn::ENTRY, char_gpt::ENTRY];
 
 /// Workspaces that outlive a round: each thread borrows one, so nothing is allocated per step.
 #[derive(Debug)]
