@@ -90,7 +90,7 @@ impl Aggregator for GeometricMedian {
         let medoid = medoid(geometry);
         // Not always about the medoid: beside a row of 1e30 all sums of distances round to the same, also that of a row at 1e8.
         let center = if geometry.resolves(medoid) { medoid } else { geometry.central(n / 2 + 1) };
-        let cloud = Cloud::new(geometry, geometry.inner_products_about(center));
+        let cloud = Cloud::new(geometry, center);
         let mut start = vec![0.0; geometry.points()];
         match self.start {
             Start::Medoid => start[medoid] = 1.0,
@@ -100,7 +100,7 @@ impl Aggregator for GeometricMedian {
         let (weights, iterations) = match (self.smoothing, self.iterations) {
             (Some(smoothing), limit) => cloud.smoothed(start, smoothing, limit.unwrap_or(PATIENCE)),
             (None, Some(limit)) => cloud.vardi_zhang(start, limit),
-            (None, None) => newton::minimize(&cloud, start, PATIENCE),
+            (None, None) => newton::minimize(cloud.clone(), start, PATIENCE),
         };
         let gap = cloud.gap(&weights);
         let decision = Decision::weights(weights).note("iterations", Note::Count(iterations));

@@ -9,13 +9,22 @@ use crate::{geometry::lowest, matrix::Matrix};
 /// Relative optimality gap at which the iteration is done.
 const DONE: f64 = 1e-12;
 
+/// Times the centre moves at most; from message to message it could go in circles.
+const MOVES: usize = 8;
+
 /// The minimising weights and the number of iterations.
-pub(super) fn minimize(cloud: &Cloud<'_>, start: Vec<f64>, limit: usize) -> (Vec<f64>, usize) {
+pub(super) fn minimize(cloud: Cloud<'_>, start: Vec<f64>, limit: usize) -> (Vec<f64>, usize) {
+    let (mut cloud, mut moves) = (cloud, 0);
     let mut weights = start;
     let mut place = cloud.at(&weights);
     let mut best = (f64::INFINITY, weights.clone());
     let mut stalled = 0;
     for iteration in 0..limit {
+        if let Some(sharper) = cloud.sharper(&place).filter(|_| moves < MOVES) {
+            // What looked like the best so far was looked at through a blur.
+            (cloud, moves, best.0) = (sharper, moves + 1, f64::INFINITY);
+            place = cloud.at(&weights);
+        }
         // A minimiser at a message is approached ever more slowly, so it is tested for and jumped to.
         let nearest = lowest(&place.distances);
         let close = place.distances[nearest] * cloud.n as f64 <= 0.1 * place.objective();
@@ -34,7 +43,7 @@ pub(super) fn minimize(cloud: &Cloud<'_>, start: Vec<f64>, limit: usize) -> (Vec
             if best.0 <= DONE || (stalled > 10 && best.0 < 1e-7) {
                 return (best.1, iteration);
             }
-            if let Some((next, next_place)) = newton_step(cloud, &weights, &place, gap) {
+            if let Some((next, next_place)) = newton_step(&cloud, &weights, &place, gap) {
                 (weights, place) = (next, next_place);
                 continue;
             }

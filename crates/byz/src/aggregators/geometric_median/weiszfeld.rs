@@ -4,20 +4,25 @@
 //! ‖z − xᵢ‖² = Pᵢᵢ − 2(Pw)ᵢ + wᵀPw.
 
 use crate::{
-    geometry::Geometry,
+    geometry::{Geometry, lowest},
     matrix::{Matrix, dot},
 };
 
 /// `n` messages, followed by reference points that may carry weight but do not count in the objective.
+#[derive(Clone)]
 pub(super) struct Cloud<'a> {
     pub(super) n: usize,
     pub(super) products: Matrix,
+    center: usize,
     geometry: &'a Geometry<'a>,
 }
 
 /// Messages nearer than this, in units of the middle distance (no minority can stretch that), count as one: what lies between
 /// them is no matter at that scale, and the direction from one to another is rounding.
 const NEAR: f64 = 1e-13;
+
+/// A message nearer than this, in units of the distance to the centre, becomes the centre.
+const SHARP: f64 = 1e-3;
 
 /// A place and what is known about it.
 pub(super) struct Place {
@@ -37,8 +42,18 @@ impl Place {
 }
 
 impl<'a> Cloud<'a> {
-    pub(super) fn new(geometry: &'a Geometry<'a>, products: Matrix) -> Cloud<'a> {
-        Cloud { n: geometry.messages(), products, geometry }
+    /// The messages, with inner products about one of them.
+    pub(super) fn new(geometry: &'a Geometry<'a>, center: usize) -> Cloud<'a> {
+        let products = geometry.inner_products_about(center);
+        Cloud { n: geometry.messages(), products, center, geometry }
+    }
+
+    /// The same about the message next to a place that is much farther from the centre: there, distances between
+    /// neighbours would cancel.
+    pub(super) fn sharper(&self, place: &Place) -> Option<Cloud<'a>> {
+        let nearest = lowest(&place.distances);
+        let blurred = place.distances[nearest] < SHARP * place.own.max(0.0).sqrt();
+        (blurred && nearest != self.center).then(|| Cloud::new(self.geometry, nearest))
     }
 
     pub(super) fn at(&self, weights: &[f64]) -> Place {
@@ -159,6 +174,9 @@ impl<'a> Cloud<'a> {
     /// A bound on (f(z) − f*)/f(z): every minimiser lies within 2f(z)/n, and f is convex with subgradient g.
     pub(super) fn gap(&self, weights: &[f64]) -> f64 {
         let place = self.at(weights);
+        if let Some(sharper) = self.sharper(&place) {
+            return sharper.gap(weights);
+        }
         if let Some(j) = (0..self.n).find(|&i| place.distances[i] == 0.0) {
             return 2.0 * self.excess_pull(j) / self.n as f64;
         }
