@@ -49,10 +49,11 @@ impl<'a> Cloud<'a> {
     }
 
     /// The same about the message next to a place that is much farther from the centre: there, distances between
-    /// neighbours would cancel.
+    /// neighbours would cancel. Not at a message itself: a start may be one that lies far out, a poor centre for all others.
     pub(super) fn sharper(&self, place: &Place) -> Option<Cloud<'a>> {
         let nearest = lowest(&place.distances);
-        let blurred = place.distances[nearest] < SHARP * place.own.max(0.0).sqrt();
+        let distance = place.distances[nearest];
+        let blurred = distance > 0.0 && distance < SHARP * place.own.max(0.0).sqrt();
         (blurred && nearest != self.center).then(|| Cloud::new(self.geometry, nearest))
     }
 
