@@ -26,7 +26,18 @@ pub(crate) use lanes::Lanes;
 pub(crate) use scratch::Scratch;
 
 /// A number type that messages may have.
-pub trait Scalar: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + Into<f64> + 'static {
+pub trait Scalar:
+    Copy
+    + Default
+    + PartialOrd
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + std::ops::Add<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + Into<f64>
+    + 'static
+{
     /// Lanes that run everywhere.
     type Plain: Lanes<Scalar = Self>;
     /// Lanes for AVX2 and FMA.

@@ -57,7 +57,8 @@ impl Schedule for Doubling {
         let before = round.max(1) - 1;
         // N·(2ˢ − 1) ≤ before, for the largest such s.
         let stage = (before / self.first + 1).ilog2();
-        let begins = before > 0 && before % self.first == 0 && (before / self.first + 1).is_power_of_two();
+        let begins =
+            before > 0 && before.is_multiple_of(self.first) && (before / self.first + 1).is_power_of_two();
         let pace = self.theory.of_horizon(base, self.first as f64 * 2f64.powi(stage as i32));
         Pace { restart: self.reset && begins, ..pace }
     }
