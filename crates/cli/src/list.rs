@@ -5,7 +5,7 @@ use crate::{
     text::{WIDTH, wrap},
 };
 use byz::{
-    Error, aggregators, pre_aggregators,
+    Error, aggregators, attacks, pre_aggregators,
     registry::{Entry, Properties, nearest},
 };
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 /// List every algorithm with its parameters and requirements.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this family: aggregators or pre-aggregators
+    /// Only this family: aggregators, pre-aggregators, attacks
     family: Option<String>,
     /// One JSON object
     #[arg(long)]
@@ -39,28 +39,49 @@ impl<T: ?Sized> From<&'static Entry<T>> for Line {
     }
 }
 
-fn families() -> [(&'static str, Vec<Line>); 2] {
-    [
-        ("aggregators", aggregators::TABLE.iter().map(Line::from).collect()),
-        ("pre_aggregators", pre_aggregators::TABLE.iter().map(Line::from).collect()),
+/// The algorithms of one table.
+struct Family {
+    name: &'static str,
+    /// Whether its members promise something for some n and f.
+    promises: bool,
+    lines: Vec<Line>,
+}
+
+impl Family {
+    /// Rules, which promise something.
+    fn rules<T: ?Sized>(name: &'static str, table: &'static [Entry<T>]) -> Family {
+        Family { promises: true, ..Family::of(name, table) }
+    }
+
+    /// Anything else.
+    fn of<T: ?Sized>(name: &'static str, table: &'static [Entry<T>]) -> Family {
+        Family { name, promises: false, lines: table.iter().map(Line::from).collect() }
+    }
+}
+
+fn families() -> Vec<Family> {
+    vec![
+        Family::rules("aggregators", aggregators::TABLE),
+        Family::rules("pre_aggregators", pre_aggregators::TABLE),
+        Family::of("attacks", attacks::table::<f32>()),
     ]
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let mut families = Vec::from(families());
+    let mut families = families();
     if let Some(wanted) = &arguments.family {
         let name = family(wanted)?;
-        families.retain(|(family, _)| *family == name);
+        families.retain(|family| family.name == name);
     }
     let mut out = io::stdout().lock();
     if arguments.json {
         let all: serde_json::Map<String, Value> = families
             .iter()
-            .map(|(family, lines)| (family.to_string(), lines.iter().map(Line::to_json).collect()))
+            .map(|family| (family.name.to_string(), family.lines.iter().map(Line::to_json).collect()))
             .collect();
         writeln!(out, "{}", Value::Object(all))?;
     } else {
-        let texts: Vec<String> = families.iter().map(|(family, lines)| section(family, lines)).collect();
+        let texts: Vec<String> = families.iter().map(section).collect();
         out.write_all(texts.join("\n").as_bytes())?;
     }
     out.flush()?;
@@ -71,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 fn family(wanted: &str) -> Result<&'static str, Error> {
     let plain = wanted.to_lowercase().replace(['-', ' '], "_");
     let plain = plain.trim_end_matches('s');
-    let known: Vec<&'static str> = families().iter().map(|(name, _)| *name).collect();
+    let known: Vec<&'static str> = families().iter().map(|family| family.name).collect();
     let found = known.iter().find(|name| name.trim_end_matches('s') == plain);
     found.copied().ok_or_else(|| Error::UnknownName {
         family: "family",
@@ -81,9 +102,9 @@ fn family(wanted: &str) -> Result<&'static str, Error> {
     })
 }
 
-fn section(family: &str, lines: &[Line]) -> String {
-    let title = family.replace('_', "-").to_uppercase();
-    let body: Vec<String> = lines.iter().map(Line::to_text).collect();
+fn section(family: &Family) -> String {
+    let title = family.name.replace('_', "-").to_uppercase();
+    let body: Vec<String> = family.lines.iter().map(|line| line.to_text(family.promises)).collect();
     format!("{title}\n\n{}", body.join("\n"))
 }
 
@@ -95,13 +116,16 @@ impl Line {
         all.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect()
     }
 
-    fn to_text(&self) -> String {
+    fn to_text(&self, promises: bool) -> String {
         let aliases = match self.aliases {
             [] => String::new(),
             aliases => format!(" ({})", aliases.join(", ")),
         };
         let mut text = wrap("", 2, &format!("{}{aliases}", self.name));
         text += &wrap("    ", 4, self.summary);
+        if !promises && !self.requirement.is_empty() {
+            text += &wrap("    ", 4, self.requirement);
+        }
         let mut label = "    parameters  ";
         for parameter in self.parameters {
             let (name, default) = (parameter.name, parameter.default);
@@ -109,12 +133,14 @@ impl Line {
             text += &wrap(label, 18, &format!("{name} = {default}: {}; {accepts}", parameter.summary));
             label = "                ";
         }
-        text += &wrap("    needs       ", 16, self.requirement);
-        let held = match self.held() {
-            held if held.is_empty() => "none".to_string(),
-            held => held.join(", "),
-        };
-        text += &wrap("    properties  ", 16, &held);
+        if promises {
+            text += &wrap("    needs       ", 16, self.requirement);
+            let held = match self.held() {
+                held if held.is_empty() => "none".to_string(),
+                held => held.join(", "),
+            };
+            text += &wrap("    properties  ", 16, &held);
+        }
         text += &wrap("    reference   ", 16, self.reference);
         debug_assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
         text

@@ -13,7 +13,7 @@
 use super::{Attack, View, statistics};
 use crate::{
     error::Result,
-    kernels::Scalar,
+    kernels::{Scalar, moments::BLOCK},
     random::Stream,
     registry::{Entry, Kind, Parameter, Properties},
     rows_mut::RowsMut,
@@ -70,7 +70,10 @@ impl<T: Scalar> Attack<T> for Fang {
             return Ok(());
         }
         statistics::mean(view, &mut self.mean);
-        find_extremes(view.honest, &self.mean, &mut self.extreme);
+        self.extreme.resize(self.mean.len(), 0.0);
+        for (k, (mean, extreme)) in self.mean.chunks(BLOCK).zip(self.extreme.chunks_mut(BLOCK)).enumerate() {
+            find_extremes(view.honest, k * BLOCK, mean, extreme);
+        }
         for (worker, row) in out.iter_mut().enumerate() {
             let mut stream = Stream::new(view.seed, "fang", worker as u64, view.round);
             for ((to, mean), extreme) in row.iter_mut().zip(&self.mean).zip(&self.extreme) {
@@ -85,12 +88,11 @@ impl<T: Scalar> Attack<T> for Fang {
     }
 }
 
-/// The smallest honest value where the mean is positive, the largest elsewhere.
-fn find_extremes<T: Scalar>(rows: &[&[T]], mean: &[f64], extreme: &mut Vec<f64>) {
-    extreme.clear();
-    extreme.extend(rows[0].iter().map(|value| value.to_f64()));
+/// The smallest honest value where the mean is positive, the largest elsewhere; the columns from `start` on.
+fn find_extremes<T: Scalar>(rows: &[&[T]], start: usize, mean: &[f64], extreme: &mut [f64]) {
+    T::widen(&rows[0][start..], extreme);
     for row in &rows[1..] {
-        for ((extreme, mean), value) in extreme.iter_mut().zip(mean).zip(*row) {
+        for ((extreme, mean), value) in extreme.iter_mut().zip(mean).zip(&row[start..]) {
             let value = value.to_f64();
             *extreme = if *mean > 0.0 { extreme.min(value) } else { extreme.max(value) };
         }

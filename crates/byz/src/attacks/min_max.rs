@@ -11,12 +11,13 @@
 use super::{
     Attack, View,
     perturbation::{Offset, PERTURBATION, Perturbation},
+    statistics,
 };
 use crate::{
     engine::Engine,
     error::Result,
     kernels::Scalar,
-    measure::Points,
+    measure::{Points, pairs},
     messages::{Row, Rows},
     registry::{Entry, Properties},
     rows_mut::RowsMut,
@@ -42,7 +43,7 @@ impl<T: Scalar> Attack<T> for MinMax {
         if view.is_idle(&out) {
             return Ok(());
         }
-        // Honest workers that have diverged leave nothing to hide among.
+        // Among honest workers that have diverged there is nothing to hide.
         let Some(squared) = squared_diameter(view) else { return Ok(()) };
         self.0.measure(view);
         let reach = |offset: &Offset| {
@@ -57,6 +58,13 @@ impl<T: Scalar> Attack<T> for MinMax {
 /// maxᵢⱼ ‖xᵢ − xⱼ‖², or none if some value is not finite.
 fn squared_diameter<T: Scalar>(view: &View<'_, T>) -> Option<f64> {
     let dimension = view.honest[0].len();
+    // Below that, setting up the pass costs more than the pass.
+    if dimension <= 32 {
+        let squared = |(i, j): (usize, usize)| {
+            statistics::sum(view.honest[i], [view.honest[j]], |x, [y]| (x - y) * (x - y))
+        };
+        return Some(pairs(view.honest.len()).map(squared).fold(0.0, f64::max));
+    }
     let rows = Rows { rows: view.honest.iter().map(|row| Row::Slice(row)).collect(), dimension };
     let engine = Engine { progress: None, ..view.engine };
     let squared = Points::new(&rows, Vec::new(), engine).squared_distances()?;

@@ -23,7 +23,7 @@ struct NonFinite<T> {
 pub(super) const fn entry<T: Scalar>() -> Entry<dyn Attack<T>> {
     Entry {
         name: "non_finite",
-        aliases: &["nan", "inf"],
+        aliases: &["nan"],
         summary: "NaN, infinity, or finite numbers at the edge of the type",
         parameters: &[
             Parameter {

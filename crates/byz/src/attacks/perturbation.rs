@@ -10,7 +10,10 @@
 
 use super::{View, statistics};
 use crate::{
-    kernels::Scalar,
+    kernels::{
+        Scalar,
+        moments::{self, BLOCK},
+    },
     registry::{Arguments, Kind, Parameter},
     rows_mut::RowsMut,
 };
@@ -38,6 +41,7 @@ enum Along {
 }
 
 /// Where an honest row lies, seen from the mean.
+#[derive(Default)]
 pub(super) struct Offset {
     /// aᵢ.
     pub(super) squared: f64,
@@ -69,10 +73,22 @@ impl Perturbation {
         let scale = if norm > 0.0 && norm.is_finite() { 1.0 / norm } else { 0.0 };
         direction.iter_mut().for_each(|value| *value *= scale);
         offsets.clear();
-        offsets.extend(view.honest.iter().map(|row| Offset {
-            squared: statistics::sum(row, [&**mean], |x, [mean]| (x - mean) * (x - mean)),
-            along: statistics::sum(row, [&**mean, &**direction], |x, [mean, p]| p * (x - mean)),
-        }));
+        offsets.resize_with(view.honest.len(), Offset::default);
+        // Block by block, so that mean and direction are read from memory once.
+        for start in (0..mean.len()).step_by(BLOCK) {
+            let columns = start..mean.len().min(start + BLOCK);
+            for (row, offset) in view.honest.iter().zip(&mut *offsets) {
+                let row = &row[columns.clone()];
+                let [squared, along] = moments::offset(
+                    view.engine.kernels,
+                    row,
+                    &mean[columns.clone()],
+                    &direction[columns.clone()],
+                );
+                offset.squared += squared;
+                offset.along += along;
+            }
+        }
     }
 
     /// Everyone sends mean − γ·p.

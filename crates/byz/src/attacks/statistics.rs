@@ -1,13 +1,13 @@
 //! What colluders compute of the honest rows: mean and standard deviation per coordinate, sums over coordinates.
 //!
-//! All in f64. Rows are summed as differences to the first one, so equal rows give themselves and a common offset
-//! costs no digits.
+//! All in f64.
 
 use super::View;
-use crate::{engine::Engine, kernels::Scalar};
+use crate::{
+    engine::Engine,
+    kernels::{Scalar, moments::moments},
+};
 
-/// Columns whose sums stay in the first-level cache.
-const BLOCK: usize = 512;
 /// Columns that one thread takes at a time.
 const PART: usize = 1 << 14;
 
@@ -37,7 +37,7 @@ fn measure<T: Scalar>(view: &View<'_, T>, ddof: usize, mean: &mut Vec<f64>, devi
     mean.resize(dimension, 0.0);
     let freedom = rows.len().saturating_sub(ddof).max(1) as f64;
     if dimension <= PART || view.engine.threads <= 1 {
-        return measure_part(rows, 0, freedom, mean, deviation);
+        return moments(view.engine.kernels, rows, 0, freedom, mean, deviation);
     }
     let mut deviations = deviation.chunks_mut(PART);
     let jobs = mean
@@ -49,40 +49,10 @@ fn measure<T: Scalar>(view: &View<'_, T>, ddof: usize, mean: &mut Vec<f64>, devi
     engine.run(
         jobs.collect(),
         || (),
-        |columns, (mean, deviation), ()| measure_part(rows, columns.start, freedom, mean, deviation),
+        |columns, (mean, deviation), ()| {
+            moments(engine.kernels, rows, columns.start, freedom, mean, deviation)
+        },
     );
-}
-
-/// The columns from `start` on; `deviation` may be empty.
-fn measure_part<T: Scalar>(
-    rows: &[&[T]],
-    start: usize,
-    freedom: f64,
-    mean: &mut [f64],
-    deviation: &mut [f64],
-) {
-    let mut deviations = deviation.chunks_mut(BLOCK);
-    for (k, mean) in mean.chunks_mut(BLOCK).enumerate() {
-        let columns = start + k * BLOCK..start + k * BLOCK + mean.len();
-        let first = &rows[0][columns.clone()];
-        mean.fill(0.0);
-        for row in &rows[1..] {
-            for ((sum, x), base) in mean.iter_mut().zip(&row[columns.clone()]).zip(first) {
-                *sum += x.to_f64() - base.to_f64();
-            }
-        }
-        let share = rows.len() as f64;
-        mean.iter_mut().zip(first).for_each(|(mean, base)| *mean = base.to_f64() + *mean / share);
-        let Some(deviation) = deviations.next() else { continue };
-        deviation.fill(0.0);
-        for row in rows {
-            for ((sum, x), mean) in deviation.iter_mut().zip(&row[columns.clone()]).zip(&*mean) {
-                let difference = x.to_f64() - mean;
-                *sum += difference * difference;
-            }
-        }
-        deviation.iter_mut().for_each(|sum| *sum = (*sum / freedom).sqrt());
-    }
 }
 
 /// Σ term(x, others) over the coordinates, in eight partial sums that become vector registers; always the same shape.

@@ -7,6 +7,7 @@
 //! - `distances`: squared differences of all pairs of rows
 //! - `combine`: one weighted combination of rows
 //! - `mix`: many weighted combinations of rows
+//! - `moments`: mean and standard deviation of columns, rows about the mean
 //! - `networks`: sorting columns across rows
 //! - `coordinate`: what coordinate-wise rules make of a sorted column
 
@@ -18,6 +19,7 @@ pub(crate) mod distances;
 mod lanes;
 mod merge_exchange;
 pub(crate) mod mix;
+pub(crate) mod moments;
 pub(crate) mod networks;
 mod scratch;
 pub(crate) mod stream;

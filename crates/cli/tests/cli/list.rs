@@ -1,11 +1,16 @@
 //! `byz list` says what the tables say.
 
 use crate::support::{byz, snapshot};
-use byz::{aggregators, pre_aggregators};
+use byz::{aggregators, attacks, pre_aggregators};
 
 #[test]
 fn the_list_of_pre_aggregators_reads_well() {
     snapshot("list_pre_aggregators.txt", &byz("list pre-aggregators").expect(0).out);
+}
+
+#[test]
+fn the_list_of_attacks_says_what_each_acts_on() {
+    snapshot("list_attacks.txt", &byz("list attacks").expect(0).out);
 }
 
 #[test]
@@ -15,7 +20,8 @@ fn every_algorithm_is_listed_within_80_columns() {
         assert!(line.chars().count() <= 80, "{line}");
     }
     let names = aggregators::TABLE.iter().map(|entry| entry.name);
-    for name in names.chain(pre_aggregators::TABLE.iter().map(|entry| entry.name)) {
+    let names = names.chain(pre_aggregators::TABLE.iter().map(|entry| entry.name));
+    for name in names.chain(attacks::table::<f32>().iter().map(|entry| entry.name)) {
         assert!(ran.out.lines().any(|line| line.split(' ').next() == Some(name)), "{name}");
     }
 }
@@ -34,6 +40,7 @@ fn json_has_every_field_of_every_algorithm() {
     let all = byz("list --json").expect(0).json();
     assert_eq!(all["aggregators"].as_array().unwrap().len(), aggregators::TABLE.len());
     assert_eq!(all["pre_aggregators"].as_array().unwrap().len(), pre_aggregators::TABLE.len());
+    assert_eq!(all["attacks"].as_array().unwrap().len(), attacks::table::<f32>().len());
     for (line, entry) in all["aggregators"].as_array().unwrap().iter().zip(aggregators::TABLE) {
         assert_eq!(line["name"], entry.name);
         assert_eq!(line["aliases"].as_array().unwrap().len(), entry.aliases.len());
