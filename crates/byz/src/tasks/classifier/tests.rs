@@ -48,7 +48,7 @@ fn check_differences<N: Network<f64>>(network: N) {
             moved[tensor.range()].copy_from_slice(part);
             gradient(&task, &moved, batch).0
         };
-        agrees(value, &point[tensor.range()], &whole[tensor.range()], 1e-6);
+        agrees(value, &point[tensor.range()], &whole[tensor.range()], 1e-7, 1e-6);
     }
 }
 
@@ -114,8 +114,10 @@ fn check_threads<N: Network<f32>>(network: N) {
         let mut out = vec![f32::NAN; 5 * parameters.len()];
         let rows = RowsMut::new(&mut out, parameters.len());
         let losses = task.gradients(&parameters, &batches, rows, threads).expect("sizes fit");
-        let judged = [Split::Test, Split::Validation]
-            .map(|split| task.evaluate(&parameters, split, threads).expect("both are there"));
+        // As text, because a class without images has no accuracy: NaN.
+        let judged = [Split::Test, Split::Validation].map(|split| {
+            format!("{:?}", task.evaluate(&parameters, split, threads).expect("both are there"))
+        });
         (out.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), losses, judged)
     };
     let one = run(1);
