@@ -13,7 +13,7 @@ use super::{
     Masks, Smooth,
     product::{Into, View, multiply},
 };
-use softmax::Rows;
+use softmax::{Outputs, Rows};
 use std::ops::Range;
 
 /// Rows of a band: smaller ones skip more, larger ones multiply faster.
@@ -167,9 +167,9 @@ impl Attention {
         let (gradient, dropped) =
             (&mut scratch.left[..count * columns], &mut scratch.right[..count * columns]);
         multiply(T::ONE, out_rows, part(&qkv[value..], columns).t(), gradient, columns, Into::Replace);
-        let (out, out_gradient) = (&out[start..], &out_gradient[start..]);
-        let signed = &signed[band.kept.clone()];
-        softmax::backward(rows, signed, out, out_gradient, size, width, gradient, dropped);
+        let outputs =
+            Outputs { values: &out[start..], gradient: &out_gradient[start..], size, stride: width };
+        softmax::backward(rows, &signed[band.kept.clone()], outputs, gradient, dropped);
         let gradient = View::new(gradient, count, columns);
         let dropped = View::new(dropped, count, columns);
         let factor = self.factor();

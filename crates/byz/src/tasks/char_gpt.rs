@@ -13,6 +13,7 @@
 
 mod linear;
 mod model;
+mod settings;
 mod shape;
 mod text;
 mod workspace;
@@ -24,96 +25,27 @@ use crate::{
     data,
     error::{Error, Result},
     layout::Layout,
-    nn::{Masks, Smooth, cross_entropy, gelu::Gelu},
+    nn::{Masks, Smooth, cross_entropy},
     random::Stream,
-    registry::{Arguments, Entry, Kind, Parameter, Properties},
+    registry::{Entry, Properties},
     rows_mut::RowsMut,
 };
 use model::{Model, Pass};
+use settings::Settings;
 use shape::Shape;
 use text::{Part, Text};
 use workspace::{CHUNK, Workspace};
-
-/// What the configuration says.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    shape: Shape,
-    gelu: Gelu,
-    dropout: f64,
-    frozen: bool,
-    /// Validation blocks to judge on; all if none.
-    validation: Option<usize>,
-}
-
-const fn count(name: &'static str, default: &'static str, summary: &'static str) -> Parameter {
-    Parameter { name, default, summary, kind: Kind::Count { least: 1 } }
-}
 
 pub(super) const ENTRY: Entry<dyn Spec> = Entry {
     name: "char_gpt",
     aliases: &["gpt"],
     summary: "a small GPT that predicts the next character of Shakespeare",
-    parameters: &[
-        count("layers", "4", "pairs of attention and feed-forward"),
-        count("width", "128", "numbers per character"),
-        count("heads", "4", "attention heads; they divide the width"),
-        count("block", "128", "characters per example"),
-        Parameter {
-            name: "gelu",
-            default: "erf",
-            summary: "the activation: exact, or approximated with tanh",
-            kind: Kind::Choice(&["erf", "tanh"]),
-        },
-        Parameter {
-            name: "dropout",
-            default: "0.1",
-            summary: "share of activations dropped in training, below 1",
-            kind: Kind::NonNegative,
-        },
-        Parameter {
-            name: "masks",
-            default: "fresh",
-            summary: "dropout masks: new ones, or the same for all workers in all rounds",
-            kind: Kind::Choice(&["fresh", "frozen"]),
-        },
-        Parameter {
-            name: "validation",
-            default: "768",
-            summary: "validation blocks that the perplexity is taken over, or all",
-            kind: Kind::CountOr { least: 1, words: &["all"] },
-        },
-    ],
+    parameters: settings::PARAMETERS,
     requirement: "",
     reference: "Radford et al., Language models are unsupervised multitask learners, 2019",
     properties: Properties::NONE,
     build: |arguments| Ok(Box::new(Settings::new(arguments)?)),
 };
-
-impl Settings {
-    fn new(arguments: &Arguments) -> Result<Settings> {
-        let size = |name, default| arguments.count(name).unwrap_or(default);
-        let shape = Shape {
-            layers: size("layers", 4),
-            width: size("width", 128),
-            heads: size("heads", 4),
-            block: size("block", 128),
-            vocabulary: 0,
-        };
-        if !shape.width.is_multiple_of(shape.heads) {
-            return Err(arguments.reject("heads", "a divisor of width"));
-        }
-        let dropout = arguments.number("dropout").unwrap_or(0.1);
-        if dropout >= 1.0 {
-            return Err(arguments.reject("dropout", "a share below 1"));
-        }
-        let gelu = if arguments.choice("gelu") == Some("tanh") { Gelu::Tanh } else { Gelu::Erf };
-        let validation = match arguments.choice("validation") {
-            Some("all") => None,
-            _ => Some(size("validation", 768)),
-        };
-        Ok(Settings { shape, gelu, dropout, frozen: arguments.choice("masks") == Some("frozen"), validation })
-    }
-}
 
 impl Spec for Settings {
     fn open(&self, setting: &Setting<'_>) -> Result<AnyTask> {

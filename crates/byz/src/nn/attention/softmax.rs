@@ -22,6 +22,15 @@ pub(super) struct Rows<'a> {
     pub(super) masks: Option<(&'a Masks, Place<'a>)>,
 }
 
+/// What a head gave for these rows, and its gradient: `size` numbers a row, `stride` apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outputs<'a, T> {
+    pub(super) values: &'a [T],
+    pub(super) gradient: &'a [T],
+    pub(super) size: usize,
+    pub(super) stride: usize,
+}
+
 vectorized! {
     /// `scores` become the probabilities after dropout; `signed` remembers them before it.
     pub(super) fn forward = forward_body(rows: Rows<'_>, scores: &mut [T], signed: &mut [T])
@@ -29,14 +38,10 @@ vectorized! {
 
 vectorized! {
     /// `gradient` of the probabilities after dropout becomes that of the scores; `dropped` becomes those probabilities again.
-    /// The outputs and their gradients are `width` wide, `stride` apart.
     pub(super) fn backward = backward_body(
         rows: Rows<'_>,
         signed: &[T],
-        out: &[T],
-        out_gradient: &[T],
-        width: usize,
-        stride: usize,
+        outputs: Outputs<'_, T>,
         gradient: &mut [T],
         dropped: &mut [T],
     )
@@ -78,24 +83,22 @@ fn forward_body<T: Smooth, const FUSED: bool>(rows: Rows<'_>, scores: &mut [T], 
 }
 
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a kernel on slices")]
 fn backward_body<T: Smooth, const FUSED: bool>(
     rows: Rows<'_>,
     signed: &[T],
-    out: &[T],
-    out_gradient: &[T],
-    width: usize,
-    stride: usize,
+    outputs: Outputs<'_, T>,
     gradient: &mut [T],
     dropped: &mut [T],
 ) {
     let columns = rows.columns;
     let scale = rows.masks.map_or(T::ONE, |(masks, _)| T::from_f64(masks.scale()));
+    let Outputs { values, gradient: out_gradient, size, stride } = outputs;
     let matrices = gradient.chunks_exact_mut(columns).zip(dropped.chunks_exact_mut(columns));
-    for (((gradient, dropped), signed), (out, out_gradient)) in
-        matrices.zip(signed.chunks_exact(columns)).zip(out.chunks(stride).zip(out_gradient.chunks(stride)))
+    let outputs = values.chunks(stride).zip(out_gradient.chunks(stride));
+    for (((gradient, dropped), signed), (values, out_gradient)) in
+        matrices.zip(signed.chunks_exact(columns)).zip(outputs)
     {
-        let delta = dot::<T, FUSED>(&out[..width], &out_gradient[..width]);
+        let delta = dot::<T, FUSED>(&values[..size], &out_gradient[..size]);
         for ((gradient, dropped), &signed) in gradient.iter_mut().zip(dropped).zip(signed) {
             let kept = if signed > T::ZERO { signed } else { T::ZERO };
             // |p|·(m·∂ − δ), where m·|p| is what was kept.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::nn::gelu::Gelu;
 use serde_json::Value;
 
 const SMALL: Settings = Settings {
