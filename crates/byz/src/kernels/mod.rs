@@ -21,10 +21,12 @@ mod merge_exchange;
 pub(crate) mod mix;
 pub(crate) mod moments;
 pub(crate) mod networks;
+mod prefetch;
 mod scratch;
 pub(crate) mod stream;
 
 pub(crate) use lanes::Lanes;
+pub(crate) use prefetch::prefetch;
 pub(crate) use scratch::Scratch;
 
 /// A number type that messages may have.

@@ -217,7 +217,7 @@ mod tests {
     const SHAPE: Convolution = Convolution { inputs: 2, outputs: 32, side: 9 };
 
     /// The definition.
-    pub(crate) fn plain(shape: Convolution, parameters: &[f64], image: &[f64]) -> Vec<f64> {
+    fn plain(shape: Convolution, parameters: &[f64], image: &[f64]) -> Vec<f64> {
         let (weight, bias) = parameters.split_at(shape.weights());
         let (width, mut y) = (shape.width(), Vec::new());
         for (row, column) in (0..width).flat_map(|row| (0..width).map(move |column| (row, column))) {
@@ -239,7 +239,7 @@ mod tests {
         let (parameters, image, mut packed) =
             (narrow(parameters), narrow(image), vec![T::ZERO; SHAPE.weights()]);
         SHAPE.pack(&parameters, &mut packed);
-        let mut y = vec![T::ZERO; 7 * 7 * 32];
+        let mut y = [T::ZERO; 7 * 7 * 32];
         let (top, bottom) = y.split_at_mut(3 * 7 * 32);
         let bias = &parameters[SHAPE.weights()..];
         convolve(kernels, SHAPE, &packed, bias, &image, 0..3, top);

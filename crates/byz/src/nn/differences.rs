@@ -8,7 +8,7 @@ pub(crate) fn wave(count: usize, phase: usize) -> Vec<f64> {
 }
 
 /// Asserts that `gradient` is that of `value` at `point`, up to `tolerance` of its largest entry: every coordinate if there
-/// are few, else a spread of 60.
+/// are few, else a spread of 12.
 pub(crate) fn agrees(
     mut value: impl FnMut(&[f64]) -> f64,
     point: &[f64],
@@ -20,7 +20,7 @@ pub(crate) fn agrees(
     let scale = gradient.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
     assert!(scale > 0.0, "a gradient of zeros shows nothing");
     let mut moved = point.to_vec();
-    for k in (0..point.len()).step_by(point.len().div_ceil(60)) {
+    for k in (0..point.len()).step_by(point.len().div_ceil(12)) {
         let mut at = |x: f64| {
             moved[k] = x;
             value(&moved)

@@ -79,7 +79,7 @@ impl PooledConvolution {
         dx: &mut [T],
     ) {
         dx.fill(T::ZERO);
-        scatter(Kernels::detect(), self, turned, image, dz, winners, sums, dx);
+        scatter(Kernels::detect(), self, turned, image, (dz, winners), sums, dx);
     }
 
     /// Adds one image's part of ∂b.
@@ -121,9 +121,9 @@ fn pool<T: Real>(upper: &[T], lower: &[T], at: usize, stride: usize, z: &mut [T]
 }
 
 dispatch! {
-    /// The backward pass of one image.
+    /// The backward pass of one image; `won` is ∂z and where it goes.
     scatter => scatter_lanes(
-        shape: PooledConvolution, turned: &[T], image: &[T], dz: &[T], winners: &[u8], sums: &mut [T], dx: &mut [T],
+        shape: PooledConvolution, turned: &[T], image: &[T], won: (&[T], &[u8]), sums: &mut [T], dx: &mut [T],
     )
 }
 
@@ -133,8 +133,7 @@ fn scatter_lanes<L: Lanes>(
     shape: PooledConvolution,
     turned: &[L::Scalar],
     image: &[L::Scalar],
-    dz: &[L::Scalar],
-    winners: &[u8],
+    (dz, winners): (&[L::Scalar], &[u8]),
     sums: &mut [L::Scalar],
     dx: &mut [L::Scalar],
 ) {
@@ -268,7 +267,7 @@ mod tests {
         SHAPE.turn(&parameters[..count], &mut turned);
         for kernels in [Kernels::Scalar, Kernels::fastest()] {
             let (mut sums, mut dx) = (vec![0.0; count], vec![0.0; image.len()]);
-            scatter(kernels, SHAPE, &turned, &image, &weights, &winners, &mut sums, &mut dx);
+            scatter(kernels, SHAPE, &turned, &image, (&weights, &winners), &mut sums, &mut dx);
             let mut gradient = vec![0.0; count];
             SHAPE.turn_back(&sums, &mut gradient, Into::Replace);
             let with_bias = |weight: &[f64]| [weight, &parameters[count..]].concat();

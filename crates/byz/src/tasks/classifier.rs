@@ -159,4 +159,6 @@ impl<T: Real, N: Network<T>> Task for Classifier<T, N> {
 }
 
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use super::Split;
 use crate::{
     data::{Directory, Mnist, Part, mnist},
     error::{Error, Result},
+    kernels::prefetch,
     nn::Real,
     random::Stream,
     registry::{Arguments, Kind, Parameter},
@@ -84,11 +85,18 @@ fn pixels(from: &Mnist, image: usize) -> &[u8] {
 }
 
 /// Writes normalised images, one per row of `out`.
-pub(super) fn normalise<T: Real>(from: &Mnist, images: impl Iterator<Item = usize>, out: &mut [T]) {
+pub(super) fn normalise<T: Real>(from: &Mnist, images: impl Iterator<Item = usize> + Clone, out: &mut [T]) {
     const MEAN: f64 = 0.1307;
     const DEVIATION: f64 = 0.3081;
     let (factor, shift) = (T::from_f64(1.0 / (255.0 * DEVIATION)), T::from_f64(-MEAN / DEVIATION));
+    // Batches take images from all over memory.
+    const AHEAD: usize = 6;
+    let mut ahead = images.clone().skip(AHEAD);
+    images.clone().take(AHEAD).for_each(|image| prefetch(pixels(from, image)));
     for (image, row) in images.zip(out.chunks_exact_mut(PIXELS)) {
+        if let Some(next) = ahead.next() {
+            prefetch(pixels(from, next));
+        }
         let pixels = pixels(from, image).iter();
         row.iter_mut().zip(pixels).for_each(|(x, &pixel)| *x = T::from_u8(pixel) * factor + shift);
     }

@@ -25,7 +25,7 @@ fn batch(worker: usize, examples: &[usize]) -> Batch<'_> {
     Batch { worker, round: 7, seed: 3, examples, labels: None }
 }
 
-fn gradient<T: Real, N: Network<T>>(
+pub(super) fn gradient<T: Real, N: Network<T>>(
     task: &Classifier<T, N>,
     parameters: &[T],
     batch: Batch<'_>,
