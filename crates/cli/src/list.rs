@@ -5,8 +5,9 @@ use crate::{
     text::{WIDTH, wrap},
 };
 use byz::{
-    Error, aggregators, attacks, pre_aggregators,
+    Error, aggregators, attacks, partitions, pre_aggregators,
     registry::{Entry, Properties, nearest},
+    schedules, tasks, transforms,
 };
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -14,7 +15,7 @@ use std::io::{self, Write};
 /// List every algorithm with its parameters and requirements.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this family: aggregators, pre-aggregators, attacks
+    /// Only this family: aggregators, pre-aggregators, attacks, transforms, schedules, partitions, tasks
     family: Option<String>,
     /// One JSON object
     #[arg(long)]
@@ -64,6 +65,10 @@ fn families() -> Vec<Family> {
         Family::rules("aggregators", aggregators::TABLE),
         Family::rules("pre_aggregators", pre_aggregators::TABLE),
         Family::of("attacks", attacks::table::<f32>()),
+        Family::of("transforms", transforms::table::<f32>()),
+        Family::of("schedules", schedules::TABLE),
+        Family::of("partitions", partitions::TABLE),
+        Family::of("tasks", tasks::TABLE),
     ]
 }
 

@@ -35,6 +35,11 @@ fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> Resul
         true => Chain::read(&config.worker),
         false => Ok(Chain::empty()),
     };
+    let server: Chain<T> = Chain::read(&config.server)?;
+    let workers: Vec<Chain<T>> = (0..config.workers).map(chain).collect::<Result<_>>()?;
+    for link in server.0.iter().chain(workers.iter().flat_map(|chain| &chain.0)) {
+        link.check(task.layout())?;
+    }
     let parameters = task.initial_parameters(config.seed);
     let shards = shards(config, task.as_ref())?;
     let size = config.workers.checked_mul(parameters.len());
@@ -50,8 +55,8 @@ fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> Resul
         defense: Defense::new(&config.defense, config.tolerance)?.strict(config.strict),
         attack: registry::read("attack", attacks::table::<T>(), &config.attack)?,
         stage: config.stage(),
-        workers: (0..config.workers).map(chain).collect::<Result<_>>()?,
-        server: Chain::read(&config.server)?,
+        workers,
+        server,
         schedule: registry::read("schedule", schedules::TABLE, &config.schedule)?,
         rate: config.rate,
         rounds: config.rounds,

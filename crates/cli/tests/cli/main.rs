@@ -12,4 +12,6 @@ mod json;
 mod list;
 mod memory;
 mod support;
+mod sweep;
+mod train;
 mod verdicts;

@@ -1,0 +1,98 @@
+//! Sweeps: tuning, skipping what is done, failing in part; and the tables of their runs.
+
+use crate::support::{Files, Ran, command, run};
+use std::fs;
+
+fn byz(files: &Files, arguments: &str) -> Ran {
+    let mut command = command();
+    command.current_dir(files.0.path()).args(arguments.split_whitespace());
+    run(command)
+}
+
+const GRID: &str = r#"
+seeds = [0, 1]
+[base]
+task = "quartic"
+byzantine = 3
+rounds = 40
+[axes]
+attack = ["sign_flip", "zero"]
+optimizer = [
+  { label = "Ours", optimizer = "byz_nsgdm" },
+  { label = "Base", optimizer = "baseline", rates = [0.001, 1e9] },
+]
+[tuning]
+rates = [1e-9, 0.3, 1e-8]
+rounds = 30
+on = "test"
+"#;
+
+fn runs(files: &Files, folder: &str) -> usize {
+    fs::read_dir(files.0.path().join(folder)).unwrap().count()
+}
+
+#[test]
+fn a_sweep_tunes_runs_every_seed_and_skips_what_is_done() {
+    let files = Files::new();
+    files.write("grid.toml", GRID.as_bytes());
+    for method in ["grid", "halving"] {
+        files.write("grid.toml", format!("{GRID}method = \"{method}\"\n").as_bytes());
+        let table = byz(&files, &format!("sweep grid.toml --jobs 2 --quiet --out {method}")).expect(0).out;
+        // The steps of 1e-9 lead nowhere and those of 1e9 too far.
+        assert!(table.contains("0.3") && table.contains("0.001"), "{table}");
+        assert!(!table.contains("1e-") && !table.contains("1000000000"), "{table}");
+        assert_eq!(runs(&files, &format!("{method}/runs")), 2 * 2 * 2);
+        let again = byz(&files, &format!("sweep grid.toml --jobs 1 --quiet --out {method}")).expect(0).out;
+        assert_eq!(table, again);
+    }
+    assert_eq!(runs(&files, "grid/tuning"), 2 * (3 + 2));
+}
+
+#[test]
+fn a_run_that_fails_is_reported_and_the_others_finish() {
+    let files = Files::new();
+    let grid = GRID.split("[tuning]").next().unwrap();
+    files.write(
+        "grid.toml",
+        grid.replace("\"zero\"", "\"non_finite\"")
+            .replace("byzantine = 3", "byzantine = 3\ntolerance = 2")
+            .as_bytes(),
+    );
+    let ran = byz(&files, "sweep grid.toml --out s").expect(5).says("4 of 8 runs failed");
+    assert!(ran.out.contains("sign_flip"), "{}", ran.out);
+}
+
+#[test]
+fn reports_come_in_every_format() {
+    let files = Files::new();
+    files.write("grid.toml", GRID.split("[tuning]").next().unwrap().as_bytes());
+    byz(&files, "sweep grid.toml --quiet --out s").expect(0);
+    for (format, words) in [
+        ("text", "attack     schedule"),
+        ("markdown", "| attack | schedule"),
+        ("latex", "sign\\_flip & "),
+        ("csv", "attack,schedule,server,mean,std,runs,diverged"),
+    ] {
+        let out = byz(&files, &format!("report s --format {format}")).expect(0).out;
+        assert!(out.contains(words), "{format}:\n{out}");
+    }
+    byz(&files, "report s --format html5").expect(2).says("markdown");
+    byz(&files, "report s --measure norm").expect(2).says("aggregate_norm");
+    byz(&files, "report nowhere").expect(2).says("no directory");
+}
+
+#[test]
+fn a_wrong_grid_is_found_before_anything_runs() {
+    let files = Files::new();
+    for (text, words) in [
+        ("[base]\ntask = \"quartic\"\n[axes]\nattack = \"zero\"\n", "axes.attack"),
+        ("[base]\ntask = \"quartic\"\n[axes]\nattack = [\"zero\", \"zorro\"]\n", "zorro"),
+        ("[base]\ntask = \"quartic\"\n[tuning]\nrates = [1]\nmetric = \"luck\"\n", "tuning.metric"),
+        ("seeds = []\n[base]\ntask = \"quartic\"\n", "seeds is empty"),
+        ("[bases]\n", "bases"),
+    ] {
+        files.write("grid.toml", text.as_bytes());
+        byz(&files, "sweep grid.toml").expect(2).says(words);
+        assert!(!files.0.path().join("sweeps").exists());
+    }
+}
