@@ -16,7 +16,7 @@ mod uniform;
 pub use convolution::Convolution;
 pub use cross_entropy::cross_entropy;
 pub use dropout::Dropout;
-pub use linear::Linear;
+pub use linear::{Linear, Order};
 pub use pooled_convolution::PooledConvolution;
 pub use real::Real;
 pub use relu::{relu, relu_backward};
