@@ -175,6 +175,7 @@ impl Error {
             Error::Refused { .. } => Kind::Refused,
             Error::File { .. } | Error::MissingData { .. } | Error::CorruptData { .. } => Kind::Failure,
             Error::Internal(_) => Kind::Failure,
+            Error::Diverged { .. } => Kind::Diverged,
             _ => Kind::Usage,
         }
     }

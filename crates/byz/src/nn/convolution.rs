@@ -72,7 +72,7 @@ impl Convolution {
 
     /// Adds one image's part of ∂b.
     pub fn backward_bias<T: Real>(self, dy: &[T], bias: &mut [T]) {
-        add_rows(dy, bias, Into::Add);
+        add_rows(dy, bias);
     }
 
     /// `sums` in the order of the parameters.

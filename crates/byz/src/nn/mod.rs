@@ -27,7 +27,7 @@ mod vectorized;
 pub use convolution::Convolution;
 pub use cross_entropy::cross_entropy;
 pub use dropout::Dropout;
-pub use linear::Linear;
+pub use linear::{Linear, Order};
 pub use masks::{Masks, Place};
 pub use pooled_convolution::PooledConvolution;
 pub use real::Real;

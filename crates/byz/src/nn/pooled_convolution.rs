@@ -7,7 +7,7 @@
 //! in registers: a quarter of the dense products' arithmetic. y itself lives for two rows only.
 //! z has its channels apart (channel, height, width), as the linear layer behind it expects.
 
-use super::{Convolution, Real, product::Into};
+use super::{Convolution, Real, linear::total, product::Into};
 use crate::kernels::{Kernels, Lanes, Scalar, dispatch};
 
 /// A convolution with max-pool behind it; its parameters are the convolution's.
@@ -85,7 +85,7 @@ impl PooledConvolution {
     /// Adds one image's part of ∂b.
     pub fn backward_bias<T: Real>(self, dz: &[T], bias: &mut [T]) {
         for (bias, dz) in bias.iter_mut().zip(dz.chunks_exact(self.width() * self.width())) {
-            *bias += dz.iter().fold(T::ZERO, |sum, &d| sum + d);
+            *bias += total(dz);
         }
     }
 

@@ -32,7 +32,7 @@ impl Spec for Logistic {
     }
 }
 
-const LAYER: Linear = Linear { inputs: PIXELS, outputs: CLASSES };
+const LAYER: Linear = Linear::new(PIXELS, CLASSES);
 
 /// The network of one layer.
 #[derive(Clone, Copy)]

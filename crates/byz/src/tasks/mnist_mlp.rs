@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::Result,
     layout::{Layout, Role},
-    nn::{Linear, Real, product::Into, relu, relu_backward},
+    nn::{Linear, Order, Real, product::Into, relu, relu_backward},
     registry::{Entry, Properties},
 };
 
@@ -34,9 +34,9 @@ impl Spec for MnistMlp {
     }
 }
 
-const FIRST: Linear = Linear { inputs: PIXELS, outputs: 128 };
-const SECOND: Linear = Linear { inputs: 128, outputs: 64 };
-const THIRD: Linear = Linear { inputs: 64, outputs: CLASSES };
+const FIRST: Linear = Linear { y: Order::ByFeature, ..Linear::new(PIXELS, 128) };
+const SECOND: Linear = Linear { x: Order::ByFeature, ..Linear::new(128, 64) };
+const THIRD: Linear = Linear::new(64, CLASSES);
 
 /// The network of three layers.
 #[derive(Clone, Copy)]

@@ -39,8 +39,9 @@ fn a_sweep_tunes_runs_every_seed_and_skips_what_is_done() {
         files.write("grid.toml", format!("{GRID}method = \"{method}\"\n").as_bytes());
         let table = byz(&files, &format!("sweep grid.toml --jobs 2 --quiet --out {method}")).expect(0).out;
         // The steps of 1e-9 lead nowhere and those of 1e9 too far.
-        assert!(table.contains("0.3") && table.contains("0.001"), "{table}");
-        assert!(!table.contains("1e-") && !table.contains("1000000000"), "{table}");
+        let rates: Vec<&str> =
+            table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).collect();
+        assert_eq!(rates, ["0.001", "0.3", "0.001", "0.3"], "{table}");
         assert_eq!(runs(&files, &format!("{method}/runs")), 2 * 2 * 2);
         let again = byz(&files, &format!("sweep grid.toml --jobs 1 --quiet --out {method}")).expect(0).out;
         assert_eq!(table, again);
@@ -59,7 +60,7 @@ fn a_run_that_fails_is_reported_and_the_others_finish() {
             .as_bytes(),
     );
     let ran = byz(&files, "sweep grid.toml --out s").expect(5).says("4 of 8 runs failed");
-    assert!(ran.out.contains("sign_flip"), "{}", ran.out);
+    assert!(ran.out.contains("normalize"), "{}", ran.out);
 }
 
 #[test]

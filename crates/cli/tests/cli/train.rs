@@ -135,7 +135,7 @@ fn wrong_configurations_are_usage_errors_that_say_what_is_known() {
     files.write("typo.toml", b"task = \"quartic\"\nruonds = 5\n");
     for (arguments, words) in [
         ("run", "no task given"),
-        ("run --task quartik", "did you mean quartic"),
+        ("run --task quartik", "did you mean 'quartic'"),
         ("run --task quartic --attack signflip", "sign_flip"),
         ("run --task quartic --optimizer adam", "byz_nsgdm"),
         ("run --task quartic --byzantine 20", "nobody honest"),

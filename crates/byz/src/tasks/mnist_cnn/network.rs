@@ -14,8 +14,8 @@ use crate::{
 const FIRST: Convolution = Convolution { inputs: 1, outputs: 32, side: 28 };
 const SECOND: Convolution = Convolution { inputs: 32, outputs: 64, side: 26 };
 const POOLED: PooledConvolution = PooledConvolution { convolution: SECOND };
-const THIRD: Linear = Linear { inputs: FEATURES, outputs: 128 };
-const FOURTH: Linear = Linear { inputs: 128, outputs: CLASSES };
+const THIRD: Linear = Linear::new(FEATURES, 128);
+const FOURTH: Linear = Linear::new(128, CLASSES);
 /// Numbers per image after the first convolution, and after the pool.
 const MAPS: usize = 26 * 26 * 32;
 const FEATURES: usize = 64 * 12 * 12;
