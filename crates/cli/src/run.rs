@@ -71,7 +71,7 @@ struct Choices {
     #[arg(long, value_name = "PRESET")]
     optimizer: Option<String>,
     /// The base learning rate
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<f64>,
     /// How the rate changes, such as inverse_sqrt
     #[arg(long, value_name = "SCHEDULE")]

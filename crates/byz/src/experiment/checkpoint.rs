@@ -81,7 +81,7 @@ pub(super) fn save<T: Scalar>(
 }
 
 /// Everything that rounds change.
-fn parts<T: Scalar>(trainer: &Trainer<T>) -> Vec<Vec<Vec<T>>> {
+fn parts<T: Scalar>(trainer: &Trainer<T>) -> Parts<T> {
     let mut parts = vec![
         vec![trainer.parameters.clone()],
         trainer.center.iter().cloned().collect(),
@@ -112,7 +112,10 @@ pub(super) fn load<T: Scalar>(
     Ok(None)
 }
 
-fn read<T: Scalar>(bytes: &[u8], key: &str) -> Result<(Header, Vec<Vec<Vec<T>>>), String> {
+/// The vectors of each part.
+type Parts<T> = Vec<Vec<Vec<T>>>;
+
+fn read<T: Scalar>(bytes: &[u8], key: &str) -> Result<(Header, Parts<T>), String> {
     let end = bytes.len().checked_sub(SUM).ok_or("it is too short")?;
     let (body, sum) = bytes.split_at(end);
     if Sha256::digest(body).as_slice() != sum {
@@ -135,7 +138,7 @@ fn read<T: Scalar>(bytes: &[u8], key: &str) -> Result<(Header, Vec<Vec<Vec<T>>>)
     Ok((header, parts?))
 }
 
-fn restore<T: Scalar>(trainer: &mut Trainer<T>, header: Header, parts: Vec<Vec<Vec<T>>>) -> Result<Tally> {
+fn restore<T: Scalar>(trainer: &mut Trainer<T>, header: Header, parts: Parts<T>) -> Result<Tally> {
     let links = trainer.server.0.len() + trainer.workers.iter().map(|chain| chain.0.len()).sum::<usize>();
     let dimension = trainer.parameters.len();
     let fits = parts.len() == 3 + links && parts[0].len() == 1 && parts[0][0].len() == dimension;

@@ -1,6 +1,6 @@
 //! Embeddings of tokens and of positions, summed, with dropout.
 //!
-//!   x[n] = (tokens[t(n)] + positions[n mod T])·m
+//!   xₙ = (tokens(t(n)) + positions(n mod T))·m
 
 use super::{Smooth, residual::Ending, vectorized::vectorized};
 
