@@ -35,7 +35,7 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
         NEIGHBORS,
         POWER,
     ],
-    requirement: "n ≥ 2f+3",
+    requirement: "n ≥ 2f+3 and select ≤ n−f−2",
     reference: "Blanchard et al., Machine learning with adversaries, NeurIPS 2017",
     properties: Properties::ALL,
     build: |arguments| {

@@ -145,6 +145,13 @@ impl Draft {
 
     /// Fills in presets and defaults, and checks everything that can be checked without data.
     pub fn resolve(&self) -> Result<Config> {
+        let config = self.resolve_own()?;
+        registry::read("task", tasks::TABLE, &config.task)?;
+        Ok(config)
+    }
+
+    /// The same for a task that the caller brings; its name is a label.
+    pub fn resolve_own(&self) -> Result<Config> {
         let optimizer = presets::find(self.optimizer.as_deref().unwrap_or("byz_nsgdm"))?;
         let owned = |chain: &[&str]| chain.iter().map(|link| link.to_string()).collect();
         let task = self.task.clone().ok_or_else(|| {
@@ -193,6 +200,7 @@ impl Config {
         let config: Config = toml::from_str(text)
             .map_err(|error| Error::Usage(format!("the stored configuration is not usable: {error}")))?;
         config.check()?;
+        registry::read("task", tasks::TABLE, &config.task)?;
         Ok(config)
     }
 
@@ -253,7 +261,6 @@ impl Config {
                 return usage(format!("{name} = {value}: expected one of {}", words.join(", ")));
             }
         }
-        registry::read("task", tasks::TABLE, &self.task)?;
         registry::read("attack", attacks::table::<f64>(), &self.attack)?;
         registry::read("schedule", schedules::TABLE, &self.schedule)?;
         registry::read("partition", partitions::TABLE, &self.partition)?;

@@ -14,5 +14,5 @@ pub use grid::{Cell, Grid, Tuning};
 pub use presets::{PRESETS, Preset};
 pub use record::{Line, Record, Status, Summary};
 pub use runner::{Ended, Watch, run};
-pub use setup::{Opened, open};
+pub use setup::{Opened, open, trainer};
 pub use sweep::{Job, Settled, Sweep};

@@ -30,7 +30,8 @@ pub fn open(config: &Config, data: &Directory) -> Result<Opened> {
     })
 }
 
-fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> Result<Trainer<T>> {
+/// Puts the parts together for a task that the caller brings.
+pub fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> Result<Trainer<T>> {
     let chain = |worker: usize| match worker < config.honest() || config.byzantine_momentum {
         true => Chain::read(&config.worker),
         false => Ok(Chain::empty()),
