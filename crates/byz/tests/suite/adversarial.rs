@@ -58,6 +58,46 @@ fn the_geometric_median_is_found_among_lines_clusters_and_copies() {
     }
 }
 
+#[test]
+fn rows_that_all_but_coincide_count_as_one() {
+    let mut stream = Stream::new(4, "nearly copies", 0, 0);
+    for trial in 0..60 {
+        for tiny in [1e-12, 1e-20, 1e-30, 1e-70, 1e-140] {
+            let size = |i: usize| if i % 4 == 1 { tiny } else { 1.0 };
+            let rows: Rows = (0..12).map(|i| normals(&mut stream, 17, size(i))).collect();
+            let copies: Rows = rows
+                .iter()
+                .enumerate()
+                .map(|(i, row)| if i % 4 == 1 { vec![0.0; 17] } else { row.clone() })
+                .collect();
+            let nearly = byz::aggregate(&rows, "geometric_median", 3).expect("defined");
+            let exactly = byz::aggregate(&copies, "geometric_median", 3).expect("defined");
+            let apart = distance(&nearly, &exactly);
+            assert!(apart <= 1e-5, "trial {trial}, {tiny:e}: {apart:e}");
+        }
+    }
+}
+
+#[test]
+fn distances_that_vanish_in_f32_are_measured_again_beside_as_many_outliers_as_honest_rows_less_one() {
+    let mut stream = Stream::new(5, "vanishing", 0, 0);
+    for (spread, outlier) in [(1e-22, 1e-12), (1e-26, 1e-12), (1e-30, 1.0)] {
+        for (n, f) in [(5, 2), (7, 3), (8, 3), (11, 5)] {
+            let size = |i: usize| if i < n - f { spread } else { outlier };
+            let rows: Vec<Vec<f32>> = (0..n)
+                .map(|i| normals(&mut stream, 100, size(i)).iter().map(|&x| x as f32).collect())
+                .collect();
+            let wide: Rows = rows.iter().map(|row| widen(row)).collect();
+            for rule in ["krum", "geometric_median", "nnm+median"] {
+                let narrow = byz::aggregate(&rows, rule, f).expect("defined");
+                let exact = byz::aggregate(&wide, rule, f).expect("defined");
+                let off = distance(&widen(&narrow), &exact) / distance(&wide[0], &wide[1]);
+                assert!(off < 1e-3, "{rule} {spread:e} beside {outlier:e}, n = {n}: off by {off:e}");
+            }
+        }
+    }
+}
+
 /// n = 2f + 1: half of the rows beside the centre are outliers, so "typical" must not mean one of them.
 fn exact_beside_outliers<T: Scalar>(relative: f64) {
     let mut worst = (0.0, String::new());
