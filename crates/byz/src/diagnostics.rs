@@ -1,6 +1,9 @@
 //! What one round tells: how large the steps are, who was trusted, how far the aggregate is from the honest mean.
 
-use crate::{defense::Aggregate, kernels::Scalar, schedules::Pace, trainer::Trainer, verdict::Verdict};
+use crate::{
+    defense::Aggregate, kernels::Scalar, schedules::Pace, trainer::Trainer, transforms::length::Length,
+    verdict::Verdict,
+};
 use serde::Serialize;
 
 /// What is known of a round once it is done.
@@ -42,7 +45,7 @@ pub(crate) fn of_round<T: Scalar>(
         round: trainer.round,
         loss: losses[..honest].iter().sum::<f64>() / honest as f64,
         rate: pace.rate,
-        aggregate_norm: norm(&aggregate.vector),
+        aggregate_norm: Length::of(&aggregate.vector).value(),
         byzantine_weight: aggregate.weights.as_ref().map(|weights| weights[honest..].iter().sum()),
         kappa: explain.then(|| realised_kappa(trainer, &aggregate.vector)).flatten(),
         weights: aggregate.weights.clone().filter(|_| explain),
@@ -51,19 +54,6 @@ pub(crate) fn of_round<T: Scalar>(
             .map(|(worker, verdict)| (worker, verdict.to_string()))
             .collect(),
     }
-}
-
-/// ‖x‖ in f64, scaled where squares of f64 would leave the range.
-pub(crate) fn norm<T: Scalar>(x: &[T]) -> f64 {
-    let squares: f64 = x.iter().map(|x| x.to_f64() * x.to_f64()).sum();
-    if squares.is_normal() {
-        return squares.sqrt();
-    }
-    let largest = x.iter().map(|x| x.to_f64().abs()).fold(0.0, f64::max);
-    if largest == 0.0 || !largest.is_finite() {
-        return largest;
-    }
-    largest * x.iter().map(|x| (x.to_f64() / largest).powi(2)).sum::<f64>().sqrt()
 }
 
 /// κ̂ = ‖A − x̄‖² / ((1/G) Σ‖xᵢ − x̄‖²) over the honest workers; none where they agree.

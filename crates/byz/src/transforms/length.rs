@@ -7,7 +7,7 @@ use crate::kernels::Scalar;
 
 /// ‖x‖ = unit · root.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Length {
+pub(crate) struct Length {
     unit: f64,
     root: f64,
 }
@@ -17,7 +17,7 @@ const LANES: usize = 8;
 
 impl Length {
     /// Not finite if an entry is not.
-    pub(super) fn of<T: Scalar>(values: &[T]) -> Length {
+    pub(crate) fn of<T: Scalar>(values: &[T]) -> Length {
         let squares = sum_of_squares(values, |x| x);
         if squares > 1e-200 && squares < 1e200 {
             return Length { unit: 1.0, root: squares.sqrt() };
@@ -41,7 +41,7 @@ impl Length {
     }
 
     /// As one number, infinite if it exceeds the largest f64.
-    pub(super) fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         self.unit * self.root
     }
 

@@ -2,7 +2,7 @@
 //! file.
 
 mod clip;
-mod length;
+pub(crate) mod length;
 mod lmo;
 mod momentum;
 mod normalize;
