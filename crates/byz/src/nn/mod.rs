@@ -34,3 +34,4 @@ pub use real::Real;
 pub use relu::{relu, relu_backward};
 pub use smooth::Smooth;
 pub use uniform::uniform_by_fan_in;
+pub(crate) use vectorized::vectorized;

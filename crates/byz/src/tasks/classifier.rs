@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     layout::Layout,
-    nn::{Real, cross_entropy, product::Into, uniform_by_fan_in},
+    nn::{Real, Smooth, cross_entropy, product::Into, uniform_by_fan_in},
     rows_mut::RowsMut,
 };
 
@@ -57,14 +57,14 @@ pub(super) trait Network<T: Real>: Send + Sync {
 }
 
 /// The task of training such a network.
-pub(super) struct Classifier<T: Real, N: Network<T>> {
+pub(super) struct Classifier<T: Smooth, N: Network<T>> {
     network: N,
     layout: Layout,
     digits: Digits,
     spaces: Pool<N::Space>,
 }
 
-impl<T: Real, N: Network<T>> Classifier<T, N> {
+impl<T: Smooth, N: Network<T>> Classifier<T, N> {
     pub(super) fn new(network: N, digits: Digits) -> Self {
         Classifier { layout: network.layout(), network, digits, spaces: Pool::default() }
     }
@@ -95,7 +95,7 @@ impl<T: Real, N: Network<T>> Classifier<T, N> {
     }
 }
 
-impl<T: Real, N: Network<T>> Task for Classifier<T, N> {
+impl<T: Smooth, N: Network<T>> Task for Classifier<T, N> {
     type Scalar = T;
 
     fn layout(&self) -> &Layout {

@@ -9,7 +9,7 @@ use crate::{
     data::{Directory, Mnist, Part, mnist},
     error::{Error, Result},
     kernels::prefetch,
-    nn::Real,
+    nn::{Smooth, vectorized},
     random::Stream,
     registry::{Arguments, Kind, Parameter},
 };
@@ -85,10 +85,7 @@ fn pixels(from: &Mnist, image: usize) -> &[u8] {
 }
 
 /// Writes normalised images, one per row of `out`.
-pub(super) fn normalise<T: Real>(from: &Mnist, images: impl Iterator<Item = usize> + Clone, out: &mut [T]) {
-    const MEAN: f64 = 0.1307;
-    const DEVIATION: f64 = 0.3081;
-    let (factor, shift) = (T::from_f64(1.0 / (255.0 * DEVIATION)), T::from_f64(-MEAN / DEVIATION));
+pub(super) fn normalise<T: Smooth>(from: &Mnist, images: impl Iterator<Item = usize> + Clone, out: &mut [T]) {
     // Batches take images from all over memory.
     const AHEAD: usize = 6;
     let mut ahead = images.clone().skip(AHEAD);
@@ -97,9 +94,20 @@ pub(super) fn normalise<T: Real>(from: &Mnist, images: impl Iterator<Item = usiz
         if let Some(next) = ahead.next() {
             prefetch(pixels(from, next));
         }
-        let pixels = pixels(from, image).iter();
-        row.iter_mut().zip(pixels).for_each(|(x, &pixel)| *x = T::from_u8(pixel) * factor + shift);
+        normalise_row(pixels(from, image), row);
     }
+}
+
+vectorized! {
+    fn normalise_row = normalise_row_body(pixels: &[u8], out: &mut [T])
+}
+
+#[inline(always)]
+fn normalise_row_body<T: Smooth, const FUSED: bool>(pixels: &[u8], out: &mut [T]) {
+    const MEAN: f64 = 0.1307;
+    const DEVIATION: f64 = 0.3081;
+    let (factor, shift) = (T::from_f64(1.0 / (255.0 * DEVIATION)), T::from_f64(-MEAN / DEVIATION));
+    out.iter_mut().zip(pixels).for_each(|(x, &pixel)| *x = T::from_u8(pixel) * factor + shift);
 }
 
 /// The images of one task.

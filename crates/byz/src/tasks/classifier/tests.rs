@@ -17,7 +17,7 @@ use crate::{
 const CHANNEL: Convolutional = Convolutional { unit: Unit::Channel, masks: Masks::Fresh };
 const ELEMENT: Convolutional = Convolutional { unit: Unit::Element, masks: Masks::Frozen };
 
-fn task<T: Real, N: Network<T>>(network: N) -> Classifier<T, N> {
+fn task<T: Smooth, N: Network<T>>(network: N) -> Classifier<T, N> {
     Classifier::new(network, made_up(150, 100, 20))
 }
 
@@ -25,7 +25,7 @@ fn batch(worker: usize, examples: &[usize]) -> Batch<'_> {
     Batch { worker, round: 7, seed: 3, examples, labels: None }
 }
 
-pub(super) fn gradient<T: Real, N: Network<T>>(
+pub(super) fn gradient<T: Smooth, N: Network<T>>(
     task: &Classifier<T, N>,
     parameters: &[T],
     batch: Batch<'_>,
