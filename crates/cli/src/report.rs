@@ -3,7 +3,7 @@
 use crate::exit::Outcome;
 use byz::{
     Error,
-    report::{Deviation, Format, Measure, group, load},
+    report::{Columns, Deviation, Format, Measure, Study, Table, load, pairs},
 };
 use std::{
     io::{self, Write},
@@ -19,22 +19,68 @@ pub(crate) struct Arguments {
     /// text, markdown, latex or csv
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: String,
-    /// metric, best_metric, loss, training_loss, aggregate_norm or gradient_norm
-    #[arg(long, value_name = "NAME", default_value = "metric")]
-    measure: String,
+    /// metric, best_metric, loss, training_loss, aggregate_norm or gradient_norm [default: as the sweep says]
+    #[arg(long, value_name = "NAME")]
+    measure: Option<String>,
     /// Divide by the number of runs less one
     #[arg(long)]
     sample_deviation: bool,
+    /// Also compare the last label of the last axis with the others, seed by seed
+    #[arg(long)]
+    pairs: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let format = Format::find(&arguments.format)?;
-    let runs = load(&arguments.directories)?;
-    if runs.is_empty() {
+    let measure = arguments.measure.as_deref().map(Measure::find).transpose()?;
+    let studies = load(&arguments.directories)?;
+    if studies.iter().all(Study::is_empty) {
         return Err(Error::Usage("there is no finished run below these directories".into()).into());
     }
-    let table = group(&runs, Measure::find(&arguments.measure)?)?;
     let deviation = if arguments.sample_deviation { Deviation::Sample } else { Deviation::Population };
-    io::stdout().lock().write_all(format.write(&table, deviation).as_bytes())?;
+    let mut out = io::stdout().lock();
+    for (index, study) in studies.iter().enumerate() {
+        let columns = match measure {
+            Some(measure) => Columns { measure, beside: None, deviation },
+            None => study.columns(deviation)?,
+        };
+        if index > 0 {
+            writeln!(out)?;
+        }
+        write(&mut out, study, columns, format)?;
+        if arguments.pairs {
+            writeln!(out)?;
+            out.write_all(format.write(&compared(study, columns.measure)).as_bytes())?;
+        }
+    }
     Ok(())
+}
+
+/// A study's table, under its title where people read it.
+pub(crate) fn write(out: &mut impl Write, study: &Study, columns: Columns, format: Format) -> io::Result<()> {
+    let title = &study.report.title;
+    let table = if format == Format::Csv { study.numbers(columns) } else { study.table(columns) };
+    match format {
+        Format::Text if !title.is_empty() => writeln!(out, "{title}\n")?,
+        Format::Markdown if !title.is_empty() => writeln!(out, "**{title}**\n")?,
+        _ => {}
+    }
+    out.write_all(format.write(&table).as_bytes())
+}
+
+/// Differences with their intervals.
+pub(crate) fn compared(study: &Study, measure: Measure) -> Table {
+    let mut heading = study.axes[..study.axes.len().saturating_sub(1)].to_vec();
+    heading.extend(["difference", "mean", "95 % interval", "seeds", ""].map(String::from));
+    let lines = pairs(study, measure).into_iter().map(|pair| {
+        let (low, high) = (pair.difference - pair.margin, pair.difference + pair.margin);
+        let interval = if pair.margin.is_finite() { format!("{low:.2} to {high:.2}") } else { "-".into() };
+        let verdict = if pair.decided() { "decided" } else { "undecided" };
+        let mut line = pair.labels;
+        line.push(format!("{} − {}", pair.first, pair.second));
+        line.push(format!("{:.2}", pair.difference));
+        line.extend([interval, pair.seeds.to_string(), verdict.into()]);
+        line
+    });
+    Table { lines: lines.collect(), heading }
 }

@@ -2,13 +2,15 @@
 
 use crate::{
     exit::{Failure, Outcome},
+    report,
     run::{directory_of, number, seconds},
     text::{clean, shorten},
 };
 use byz::{
     Engine, Error,
+    data::Directory,
     experiment::{Grid, Job, Settled, Status, Sweep, Watch},
-    report::{Deviation, Format, Measure, group, load},
+    report::{Deviation, Format, load},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
@@ -24,6 +26,9 @@ use std::{
 pub(crate) struct Arguments {
     /// The grid
     grid: PathBuf,
+    /// Only these cells, such as BF/RFA/*
+    #[arg(long, value_name = "CELL,…", value_delimiter = ',')]
+    cells: Vec<String>,
     /// Runs at a time [default: all processors]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -58,24 +63,78 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     if jobs == 0 {
         return Err(Error::Usage("--jobs must be at least 1".into()).into());
     }
-    let checkpoint_every = seconds(arguments.checkpoint_seconds)?;
-    let bar = Bar::new(arguments.quiet);
-    let warn = |message: &str| bar.say(&format!("byz: warning: {}", clean(message)));
-    let progress = |_: u64, _: &_, _: Option<&_>| bar.advance(1);
-    let watch = |_: &Job| Watch {
-        engine: Engine::default(),
-        checkpoint_every,
-        checkpoint_rounds: None,
-        progress: &progress,
-        warn: &warn,
+    let expected = expected(&grid, path)?;
+    let plan = Plan {
+        name: &name.to_string_lossy(),
+        grid: &grid,
+        select: &arguments.cells,
+        expected: expected.as_deref(),
+        directory: &directory,
+        data: &data,
+        jobs,
+        checkpoint_every: seconds(arguments.checkpoint_seconds)?,
+        quiet: arguments.quiet,
     };
-    let settled = |settled: &Settled| bar.settle(settled);
-    let sweep =
-        Sweep { grid: &grid, directory: &directory, data: &data, jobs, watch: &watch, settled: &settled };
-    bar.length(sweep.total_rounds()?);
-    let settled = sweep.run();
-    bar.clear();
-    tell(&settled?, &directory, arguments.json)
+    let settled = plan.run()?;
+    tell(&settled, &directory, arguments.json)
+}
+
+/// The published numbers that the grid names, a file beside it.
+fn expected(grid: &Grid, path: &Path) -> Result<Option<String>, Error> {
+    let Some(name) = &grid.report.expected else { return Ok(None) };
+    let file = path.with_file_name(name);
+    fs::read_to_string(&file)
+        .map(Some)
+        .map_err(|error| Error::Usage(format!("{}: cannot be read: {error}", file.display())))
+}
+
+/// A sweep and how it is watched.
+pub(crate) struct Plan<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) grid: &'a Grid,
+    pub(crate) select: &'a [String],
+    pub(crate) expected: Option<&'a str>,
+    pub(crate) directory: &'a Path,
+    pub(crate) data: &'a Directory,
+    pub(crate) jobs: usize,
+    pub(crate) checkpoint_every: Duration,
+    pub(crate) quiet: bool,
+}
+
+impl Plan<'_> {
+    /// Runs what is missing, with one bar for all.
+    pub(crate) fn run(&self) -> Result<Vec<Settled>, Error> {
+        let bar = Bar::new(self.quiet);
+        let settled = self.watched(&bar);
+        bar.clear();
+        settled
+    }
+
+    fn watched(&self, bar: &Bar) -> Result<Vec<Settled>, Error> {
+        let warn = |message: &str| bar.say(&format!("byz: warning: {}", clean(message)));
+        let progress = |_: u64, _: &_, _: Option<&_>| bar.advance(1);
+        let watch = |_: &Job| Watch {
+            engine: Engine::default(),
+            checkpoint_every: self.checkpoint_every,
+            checkpoint_rounds: None,
+            progress: &progress,
+            warn: &warn,
+        };
+        let settled = |settled: &Settled| bar.settle(settled);
+        let sweep = Sweep {
+            name: self.name,
+            grid: self.grid,
+            select: self.select,
+            expected: self.expected,
+            directory: self.directory,
+            data: self.data,
+            jobs: self.jobs,
+            watch: &watch,
+            settled: &settled,
+        };
+        bar.length(sweep.total_rounds()?);
+        sweep.run()
+    }
 }
 
 fn tell(settled: &[Settled], directory: &Path, json: bool) -> Outcome {
@@ -86,8 +145,9 @@ fn tell(settled: &[Settled], directory: &Path, json: bool) -> Outcome {
             writeln!(out, "{}", serde_json::to_string(summary).map_err(io::Error::from)?)?;
         }
     } else if failed < settled.len() {
-        let table = group(&load(&[directory.join("runs")])?, Measure::find("metric")?)?;
-        out.write_all(Format::Text.write(&table, Deviation::Population).as_bytes())?;
+        for study in load(&[directory])? {
+            report::write(&mut out, &study, study.columns(Deviation::Population)?, Format::Text)?;
+        }
     }
     match failed {
         0 => Ok(()),

@@ -14,7 +14,10 @@
 //!
 //! An option is a value of its axis' key, or a table of keys with a label and, where the optimisers differ, rates of its own.
 
-use super::config::{Config, Draft};
+use super::{
+    config::{Config, Draft},
+    presentation::Presentation,
+};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +36,9 @@ pub struct Grid {
     axes: toml::Table,
     /// How the rate is chosen; without it, each cell's own rate stands.
     pub tuning: Option<Tuning>,
+    /// How the results are shown.
+    #[serde(default)]
+    pub report: Presentation,
 }
 
 /// How the rate of a cell is chosen.
@@ -74,7 +80,7 @@ fn validation() -> String {
 }
 
 /// What can decide a tuning.
-const METRICS: [&str; 6] =
+pub(crate) const METRICS: [&str; 6] =
     ["metric", "best_metric", "loss", "training_loss", "aggregate_norm", "gradient_norm"];
 
 /// One combination of options.
@@ -102,6 +108,14 @@ impl Cell {
         let labels: Vec<&str> = self.labels.iter().map(|(_, label)| label.as_str()).collect();
         labels.join("/")
     }
+
+    /// Whether a pattern such as `BF/RFA/*` means this cell; trailing labels may be left out, and case does not matter.
+    fn matches(&self, pattern: &str) -> bool {
+        let parts: Vec<&str> = pattern.split('/').collect();
+        let fits = |part: &&str, label: &str| *part == "*" || part.eq_ignore_ascii_case(label);
+        parts.len() <= self.labels.len()
+            && parts.iter().zip(&self.labels).all(|(part, (_, label))| fits(part, label))
+    }
 }
 
 impl Grid {
@@ -112,6 +126,12 @@ impl Grid {
         let usage = |problem: &str| Err(Error::Usage(format!("the grid is not usable: {problem}")));
         if grid.seeds.is_empty() {
             return usage("seeds is empty; give at least one");
+        }
+        let shown = &grid.report;
+        for measure in [Some(&shown.measure), shown.beside.as_ref()].into_iter().flatten() {
+            if !METRICS.contains(&measure.as_str()) {
+                return usage(&format!("report.measure: expected one of {}", METRICS.join(", ")));
+            }
         }
         if let Some(tuning) = &grid.tuning {
             if !["grid", "halving"].contains(&tuning.method.as_str()) {
@@ -133,6 +153,33 @@ impl Grid {
                 .map_err(|error| Error::Usage(format!("cell {}: {error}", cell.name())))?;
         }
         Ok(grid)
+    }
+
+    /// The names of the axes, in order.
+    pub fn axes(&self) -> Vec<String> {
+        self.axes.keys().cloned().collect()
+    }
+
+    /// Sets a key of every cell, such as `rounds`.
+    pub fn set(&mut self, key: &str, value: impl Into<toml::Value>) {
+        self.base.insert(key.to_string(), value.into());
+    }
+
+    /// Which cells the patterns mean, in the order of the grid; all of them if there is no pattern.
+    pub fn select(&self, patterns: &[String]) -> Result<Vec<bool>> {
+        let cells = self.cells()?;
+        for pattern in patterns {
+            if !cells.iter().any(|cell| cell.matches(pattern)) {
+                let some: Vec<String> = cells.iter().take(4).map(Cell::name).collect();
+                return Err(Error::Usage(format!(
+                    "no cell is called {pattern}; a cell is {}, such as {}; * means any",
+                    self.axes().join("/"),
+                    some.join(", ")
+                )));
+            }
+        }
+        let chosen = |cell: &Cell| patterns.is_empty() || patterns.iter().any(|p| cell.matches(p));
+        Ok(cells.iter().map(chosen).collect())
     }
 
     /// The product of the axes, the last axis fastest.

@@ -3,6 +3,8 @@
 mod checkpoint;
 mod config;
 mod grid;
+mod index;
+mod presentation;
 mod presets;
 mod record;
 mod runner;
@@ -11,6 +13,8 @@ mod sweep;
 
 pub use config::{ByzantineData, Config, Draft};
 pub use grid::{Cell, Grid, Tuning};
+pub use index::{Index, Indexed};
+pub use presentation::Presentation;
 pub use presets::{PRESETS, Preset};
 pub use record::{Line, Record, Status, Summary};
 pub use runner::{Ended, Watch, run};

@@ -137,3 +137,10 @@ fn kept_bytes(path: &Path, round: u64) -> std::io::Result<u64> {
         }
     }
 }
+
+/// Writes a value as JSON, whole or not at all.
+pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::Internal(format!("a record is no JSON: {error}")))?;
+    files::replace(path, |out| out.write_all((text + "\n").as_bytes()))
+}

@@ -3,7 +3,7 @@
 use super::{
     checkpoint::{self, Tally},
     config::Config,
-    record::{Line, Record, Status, Summary},
+    record::{Line, Record, Status, Summary, write_json},
     setup::{Opened, open},
 };
 use crate::{
@@ -118,9 +118,7 @@ impl<'a, T: Scalar> Running<'a, T> {
         };
         self.flush()?;
         let summary = self.summary(status);
-        let text = serde_json::to_string_pretty(&summary)
-            .map_err(|error| Error::Internal(format!("a summary is no JSON: {error}")))?;
-        self.record.write("summary.json", &(text + "\n"))?;
+        write_json(&self.record.path("summary.json"), &summary)?;
         for name in checkpoint::NAMES {
             // Nothing is lost: the summary is there.
             let _ = std::fs::remove_file(self.record.path(name));

@@ -1,18 +1,22 @@
 //! Many runs: tune, then run every cell with every seed. Finished runs are skipped, failed ones do not stop the others.
 //!
-//! Candidates live in `tuning/KEY`, results in `runs/KEY`, so that the same call goes on where it was cut off.
+//! Candidates live in `tuning/KEY`, results in `runs/KEY`, so that the same call goes on where it was cut off; `index.json`
+//! tells which is which.
 
 use super::{
     config::Config,
     grid::{Cell, Grid, Tuning},
-    record::{Status, Summary},
+    index::{Index, Indexed},
+    record::{Record, Status, Summary},
     runner::{Ended, Watch, run},
 };
 use crate::{
     data::Directory,
     error::{Error, Result},
+    files,
 };
 use std::{
+    io::Write,
     path::{Path, PathBuf},
     sync::Mutex,
 };
@@ -41,8 +45,14 @@ pub struct Settled {
 
 /// A sweep in a directory.
 pub struct Sweep<'a> {
+    /// What it is called.
+    pub name: &'a str,
     /// What to run.
     pub grid: &'a Grid,
+    /// Which cells, such as `BF/RFA/*`; all if there is none.
+    pub select: &'a [String],
+    /// The published numbers, which are kept with the results.
+    pub expected: Option<&'a str>,
     /// Where.
     pub directory: &'a Path,
     /// Where data sets are.
@@ -59,7 +69,7 @@ impl Sweep<'_> {
     /// Rounds that tuning and the runs take in all, done or not.
     pub fn total_rounds(&self) -> Result<u64> {
         let mut total = 0;
-        for cell in self.grid.cells()? {
+        for (_, cell) in self.cells()? {
             let rounds = cell.config(self.grid.seeds[0], cell.rates.first().copied())?.rounds;
             total += rounds * self.grid.seeds.len() as u64;
             if let Some(tuning) = self.grid.tuning.as_ref().filter(|_| !cell.rates.is_empty()) {
@@ -73,18 +83,42 @@ impl Sweep<'_> {
 
     /// Tunes and runs everything that is missing.
     pub fn run(&self) -> Result<Vec<Settled>> {
-        let cells = self.grid.cells()?;
-        let rates = match &self.grid.tuning {
+        let cells = self.cells()?;
+        let chosen = match &self.grid.tuning {
             Some(tuning) => self.tune(&cells, tuning)?,
-            None => vec![None; cells.len()],
+            None => vec![Chosen::default(); cells.len()],
         };
-        let mut jobs = Vec::new();
-        for (index, cell) in cells.iter().enumerate() {
+        let (mut jobs, mut indexed) = (Vec::new(), Vec::new());
+        for ((index, cell), chosen) in cells.iter().zip(chosen) {
+            let mut entry = Indexed { scores: chosen.scores, ..Indexed::idle(cell) };
             for &seed in &self.grid.seeds {
-                jobs.push(self.job("runs", index, cell.config(seed, rates[index])?));
+                let job = self.job("runs", *index, cell.config(seed, chosen.rate)?);
+                entry.rate = Some(job.config.rate);
+                entry.runs.push(job.config.key());
+                jobs.push(job);
             }
+            indexed.push((*index, entry));
         }
+        Record::at(self.directory)?;
+        if let Some(expected) = self.expected {
+            files::replace(&self.directory.join("expected.csv"), |out| out.write_all(expected.as_bytes()))?;
+        }
+        self.index(indexed)?.save(self.directory)?;
         Ok(self.settle(jobs))
+    }
+
+    /// The chosen cells and their places in the grid.
+    fn cells(&self) -> Result<Vec<(usize, Cell)>> {
+        let chosen = self.grid.select(self.select)?;
+        let cells = self.grid.cells()?.into_iter().enumerate();
+        Ok(cells.filter(|(index, _)| chosen[*index]).collect())
+    }
+
+    fn index(&self, indexed: Vec<(usize, Indexed)>) -> Result<Index> {
+        let mut cells: Vec<Indexed> = self.grid.cells()?.iter().map(Indexed::idle).collect();
+        indexed.into_iter().for_each(|(index, entry)| cells[index] = entry);
+        let (name, report) = (self.name.to_string(), self.grid.report.clone());
+        Ok(Index { name, report, axes: self.grid.axes(), cells })
     }
 
     fn job(&self, folder: &str, cell: usize, config: Config) -> Job {
@@ -93,12 +127,13 @@ impl Sweep<'_> {
     }
 
     /// The chosen rate of every cell that has candidates.
-    fn tune(&self, cells: &[Cell], tuning: &Tuning) -> Result<Vec<Option<f64>>> {
-        let mut remaining: Vec<Vec<f64>> = cells.iter().map(|cell| cell.rates.clone()).collect();
+    fn tune(&self, cells: &[(usize, Cell)], tuning: &Tuning) -> Result<Vec<Chosen>> {
+        let mut remaining: Vec<Vec<f64>> = cells.iter().map(|(_, cell)| cell.rates.clone()).collect();
+        let mut scores = vec![Vec::new(); cells.len()];
         let most = remaining.iter().map(Vec::len).max().unwrap_or(0);
         for rung in 0..rungs(tuning, most, 1).len() {
             let mut jobs = Vec::new();
-            for (index, cell) in cells.iter().enumerate() {
+            for (index, (place, cell)) in cells.iter().enumerate() {
                 let rounds = cell.config(0, cell.rates.first().copied())?.rounds;
                 let Some(&(_, rounds)) = rungs(tuning, cell.rates.len(), rounds).get(rung) else { continue };
                 for &rate in &remaining[index] {
@@ -106,21 +141,24 @@ impl Sweep<'_> {
                         let mut config = cell.config(seed, Some(rate))?;
                         config.rounds = rounds;
                         config.evaluate_on = tuning.on.clone();
-                        jobs.push(self.job("tuning", index, config));
+                        jobs.push(self.job("tuning", *place, config));
                     }
                 }
             }
             let settled = self.settle(jobs);
             for (index, candidates) in remaining.iter_mut().enumerate() {
-                let own: Vec<&Settled> = settled.iter().filter(|settled| settled.cell == index).collect();
-                let last = rungs(tuning, cells[index].rates.len(), 1).len();
+                let own: Vec<&Settled> =
+                    settled.iter().filter(|settled| settled.cell == cells[index].0).collect();
+                let last = rungs(tuning, cells[index].1.rates.len(), 1).len();
                 if rung < last {
                     let keep = if rung + 1 == last { 1 } else { candidates.len().div_ceil(2) };
+                    scores[index].extend(told(candidates, &own, tuning));
                     *candidates = best(candidates, &own, tuning, keep);
                 }
             }
         }
-        Ok(remaining.into_iter().map(|rates| rates.first().copied()).collect())
+        let chosen = |(rates, scores): (Vec<f64>, _)| Chosen { rate: rates.first().copied(), scores };
+        Ok(remaining.into_iter().zip(scores).map(chosen).collect())
     }
 
     /// Runs all jobs, `jobs` at a time; what fails is tried once more at the end.
@@ -160,6 +198,13 @@ impl Sweep<'_> {
     }
 }
 
+/// What tuning found for one cell.
+#[derive(Clone, Debug, Default)]
+struct Chosen {
+    rate: Option<f64>,
+    scores: Vec<(f64, Option<f64>)>,
+}
+
 /// Whether trying again could help.
 fn is_transient(error: &Error) -> bool {
     matches!(error, Error::File { .. })
@@ -182,18 +227,31 @@ fn rungs(tuning: &Tuning, candidates: usize, rounds: u64) -> Vec<(usize, u64)> {
     counts.iter().enumerate().map(|(rung, &count)| (count, (full >> (last - rung)).max(1))).collect()
 }
 
+/// The mean score of a candidate over its seeds, less is better.
+fn mean_score(rate: f64, settled: &[&Settled], tuning: &Tuning) -> f64 {
+    let own: Vec<f64> = (settled.iter().filter(|settled| settled.config.rate == rate))
+        .map(|settled| score(settled, &tuning.metric))
+        .collect();
+    let mean = own.iter().sum::<f64>() / own.len() as f64;
+    if mean.is_nan() { f64::INFINITY } else { mean }
+}
+
+/// Every candidate's mean as people know it: more accuracy is better.
+fn told(candidates: &[f64], settled: &[&Settled], tuning: &Tuning) -> Vec<(f64, Option<f64>)> {
+    let higher = |settled: &&Settled| matches!(&settled.outcome, Ok(summary) if summary.higher_is_better);
+    let turned = tuning.metric.ends_with("metric") && settled.iter().any(higher);
+    let tell = |&rate: &f64| {
+        let score = mean_score(rate, settled, tuning);
+        (rate, score.is_finite().then_some(if turned { -score } else { score }))
+    };
+    candidates.iter().map(tell).collect()
+}
+
 /// The `keep` best candidates, best first; ties go to the earlier one.
 fn best(candidates: &[f64], settled: &[&Settled], tuning: &Tuning, keep: usize) -> Vec<f64> {
     let mut scores: Vec<(f64, f64)> = Vec::new();
     for &rate in candidates {
-        let own = settled.iter().filter(|settled| settled.config.rate == rate);
-        let (mut sum, mut count) = (0.0, 0);
-        for settled in own {
-            sum += score(settled, &tuning.metric);
-            count += 1;
-        }
-        let score = if count == 0 { f64::INFINITY } else { sum / f64::from(count) };
-        let score = if score.is_nan() { f64::INFINITY } else { score };
+        let score = mean_score(rate, settled, tuning);
         scores.push((score, rate));
         if tuning.stop_above.is_some_and(|limit| score > limit) {
             break;

@@ -1,6 +1,6 @@
 //! A table as text for a terminal, Markdown, LaTeX or CSV.
 
-use super::{Deviation, Table};
+use super::Table;
 use crate::{
     error::{Error, Result},
     registry::nearest,
@@ -39,55 +39,22 @@ impl Format {
     }
 
     /// The table.
-    pub fn write(self, table: &Table, deviation: Deviation) -> String {
+    pub fn write(self, table: &Table) -> String {
         match self {
-            Format::Csv => csv(table, deviation),
-            Format::Text => text(&cells(table, deviation, '±')),
-            Format::Markdown => markdown(&cells(table, deviation, '±')),
-            Format::Latex => latex(&cells(table, deviation, '±')),
+            Format::Csv => csv(table),
+            Format::Text => text(table),
+            Format::Markdown => markdown(table),
+            Format::Latex => latex(table),
         }
     }
 }
 
-/// Heading and lines, with mean and deviation in one cell.
-fn cells(table: &Table, deviation: Deviation, sign: char) -> Vec<Vec<String>> {
-    let mut heading = table.keys.clone();
-    heading.extend([table.measure.clone(), "runs".into()]);
-    let mut lines = vec![heading];
-    for group in &table.groups {
-        let mut line = group.labels.clone();
-        line.push(match group.mean(deviation) {
-            Some((mean, spread)) => format!("{} {sign} {}", digits(mean), digits(spread)),
-            None => "diverged".into(),
-        });
-        let runs = group.values.len() + group.diverged;
-        line.push(match group.diverged {
-            0 => runs.to_string(),
-            diverged => format!("{runs} ({diverged} diverged)"),
-        });
-        lines.push(line);
-    }
-    lines
-}
-
-/// Four digits.
-fn digits(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    let exponent = value.abs().log10().floor() as i32;
-    match exponent {
-        -3..=4 => format!("{value:.*}", (3 - exponent).max(0) as usize),
-        _ => format!("{value:.3e}"),
-    }
-}
-
-fn text(lines: &[Vec<String>]) -> String {
-    let columns = lines[0].len();
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+fn text(table: &Table) -> String {
+    let lines = || std::iter::once(&table.heading).chain(&table.lines);
+    let width = |column: usize| lines().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..table.heading.len()).map(width).collect();
     let mut out = String::new();
-    for line in lines {
+    for line in lines() {
         let padded = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
         out.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
         out.push('\n');
@@ -95,22 +62,25 @@ fn text(lines: &[Vec<String>]) -> String {
     out
 }
 
-fn markdown(lines: &[Vec<String>]) -> String {
+fn markdown(table: &Table) -> String {
     let line = |cells: &Vec<String>| {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         format!("| {} |\n", cells.join(" | "))
     };
-    let rule = format!("|{}\n", "---|".repeat(lines[0].len()));
-    std::iter::once(line(&lines[0])).chain([rule]).chain(lines[1..].iter().map(line)).collect()
+    let rule = format!("|{}\n", "---|".repeat(table.heading.len()));
+    std::iter::once(line(&table.heading)).chain([rule]).chain(table.lines.iter().map(line)).collect()
 }
 
-fn latex(lines: &[Vec<String>]) -> String {
+fn latex(table: &Table) -> String {
     let escape = |cell: &String| {
         let mut out = String::new();
         for c in cell.chars() {
             match c {
                 '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
                 '±' => out.push_str("$\\pm$"),
+                '−' => out.push_str("$-$"),
+                '‖' => out.push_str("$\\|$"),
+                '∇' => out.push_str("$\\nabla$"),
                 '\\' => out.push_str("\\textbackslash{}"),
                 '~' => out.push_str("\\textasciitilde{}"),
                 '^' => out.push_str("\\textasciicircum{}"),
@@ -120,68 +90,49 @@ fn latex(lines: &[Vec<String>]) -> String {
         out
     };
     let line = |cells: &Vec<String>| cells.iter().map(escape).collect::<Vec<_>>().join(" & ") + " \\\\\n";
-    let body: String = lines[1..].iter().map(line).collect();
+    let body: String = table.lines.iter().map(line).collect();
     format!(
         "\\begin{{tabular}}{{{}}}\n\\hline\n{}\\hline\n{body}\\hline\n\\end{{tabular}}\n",
-        "l".repeat(lines[0].len()),
-        line(&lines[0])
+        "l".repeat(table.heading.len()),
+        line(&table.heading)
     )
 }
 
-fn csv(table: &Table, deviation: Deviation) -> String {
-    let quote = |cell: &str| match cell.contains([',', '"', '\n', '\r']) {
+fn csv(table: &Table) -> String {
+    let quote = |cell: &String| match cell.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_string(),
+        false => cell.clone(),
     };
-    let heading = table.keys.iter().map(String::as_str).chain(["mean", "std", "runs", "diverged"]);
-    let mut out = heading.map(quote).collect::<Vec<_>>().join(",") + "\n";
-    for group in &table.groups {
-        let (mean, spread) = group
-            .mean(deviation)
-            .map_or_else(Default::default, |(mean, spread)| (mean.to_string(), spread.to_string()));
-        let runs = (group.values.len() + group.diverged).to_string();
-        let diverged = group.diverged.to_string();
-        let cells = group.labels.iter().map(String::as_str).chain([&*mean, &*spread, &*runs, &*diverged]);
-        out.push_str(&(cells.map(quote).collect::<Vec<_>>().join(",") + "\n"));
-    }
-    out
+    let line = |cells: &Vec<String>| cells.iter().map(quote).collect::<Vec<_>>().join(",") + "\n";
+    std::iter::once(&table.heading).chain(&table.lines).map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Group;
-
-    fn table() -> Table {
-        let group = |label: &str, values: &[f64], diverged| Group {
-            labels: vec![label.to_string()],
-            values: values.to_vec(),
-            diverged,
-        };
-        Table {
-            keys: vec!["defense".into()],
-            measure: "accuracy".into(),
-            groups: vec![group("nnm+krum(power=2,neighbors=3)", &[98.0, 99.0], 0), group("mean", &[], 2)],
-        }
-    }
 
     #[test]
     fn every_format_says_the_same() {
-        let write = |format: Format| format.write(&table(), Deviation::Population);
+        let owned = |cells: &[&str]| cells.iter().map(|cell| cell.to_string()).collect::<Vec<_>>();
+        let table = Table {
+            heading: owned(&["defense", "accuracy", "runs"]),
+            lines: vec![
+                owned(&["nnm+krum(power=2,neighbors=3)", "98.50 ± 0.50", "2"]),
+                owned(&["mean", "diverged", "2 (2 diverged)"]),
+            ],
+        };
         assert_eq!(
-            write(Format::Text),
-            "defense                        accuracy        runs\n\
-             nnm+krum(power=2,neighbors=3)  98.50 ± 0.5000  2\n\
-             mean                           diverged        2 (2 diverged)\n"
+            Format::Text.write(&table),
+            "defense                        accuracy      runs\n\
+             nnm+krum(power=2,neighbors=3)  98.50 ± 0.50  2\n\
+             mean                           diverged      2 (2 diverged)\n"
         );
         assert_eq!(
-            write(Format::Csv),
-            "defense,mean,std,runs,diverged\n\"nnm+krum(power=2,neighbors=3)\",98.5,0.5,2,0\nmean,,,2,2\n"
+            Format::Csv.write(&table),
+            "defense,accuracy,runs\n\"nnm+krum(power=2,neighbors=3)\",98.50 ± 0.50,2\nmean,diverged,2 (2 diverged)\n"
         );
-        assert!(
-            write(Format::Markdown)
-                .contains("|---|---|---|\n| nnm+krum(power=2,neighbors=3) | 98.50 ± 0.5000 | 2 |")
-        );
-        assert!(write(Format::Latex).contains("98.50 $\\pm$ 0.5000 & 2 \\\\"));
+        let markdown = Format::Markdown.write(&table);
+        assert!(markdown.contains("|---|---|---|\n| nnm+krum(power=2,neighbors=3) | 98.50 ± 0.50 | 2 |"));
+        assert!(Format::Latex.write(&table).contains("98.50 $\\pm$ 0.50 & 2 \\\\"));
     }
 }

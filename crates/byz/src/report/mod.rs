@@ -1,9 +1,17 @@
-//! Tables of runs: pure functions of records.
+//! What runs tell, as pure functions of their records: tables, comparisons with what was published, and between cells.
 
+mod expected;
 mod format;
+mod measure;
+mod pairs;
 mod runs;
+mod study;
 mod table;
 
+pub use expected::Expected;
 pub use format::Format;
-pub use runs::{Run, load};
-pub use table::{Deviation, Group, Measure, Table, group};
+pub use measure::{Deviation, Measure, mean};
+pub use pairs::{Pair, pairs};
+pub use runs::{Evaluation, Point, Run, Training};
+pub use study::{Study, StudyCell, load};
+pub use table::{Agreement, Columns, Table, with_spread};

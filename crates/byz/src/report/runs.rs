@@ -1,11 +1,13 @@
-//! Finding the records below some directories.
+//! A run that has ended, and its curve.
 
 use crate::{
     error::{Error, Result},
     experiment::{Config, Record, Summary},
 };
+use serde::Deserialize;
 use std::{
-    fs,
+    fs::{self, File},
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
@@ -20,38 +22,83 @@ pub struct Run {
     pub summary: Summary,
 }
 
-/// All ended runs in or below the directories, in the order of their paths; the candidates of a tuning do not count.
-pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Vec<Run>> {
-    let mut runs = Vec::new();
-    for directory in directories {
-        let directory = directory.as_ref();
-        if !directory.is_dir() {
-            return Err(Error::Usage(format!("{} is no directory", directory.display())));
-        }
-        visit(directory, &mut runs)?;
-    }
-    Ok(runs)
+/// One line of a record.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Point {
+    /// The round; 0 is the start.
+    pub round: u64,
+    /// What the round told; none at the start.
+    pub training: Option<Training>,
+    /// What an evaluation after the round told.
+    pub evaluation: Option<Evaluation>,
 }
 
-fn visit(directory: &Path, runs: &mut Vec<Run>) -> Result<()> {
-    let stored = directory.join("config.toml");
-    if let Ok(text) = fs::read_to_string(&stored) {
+/// What a round told.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Training {
+    /// Mean loss of the honest batches.
+    pub loss: f64,
+    /// The learning rate.
+    pub rate: f64,
+    /// Length of the aggregate.
+    pub aggregate_norm: f64,
+    /// Share of the aggregate that Byzantine workers had.
+    pub byzantine_weight: Option<f64>,
+    /// The realised robustness coefficient.
+    pub kappa: Option<f64>,
+    /// Every worker's weight.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// What an evaluation told.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Evaluation {
+    /// Mean loss.
+    pub loss: Option<f64>,
+    /// The task's metric; none where it is not finite.
+    pub metric: Option<f64>,
+    /// Length of the true gradient.
+    pub gradient_norm: Option<f64>,
+    /// Accuracy per class.
+    pub per_class: Option<Vec<f64>>,
+}
+
+impl Run {
+    /// The run of this directory; none if there is none or it has not ended.
+    pub fn load(directory: &Path) -> Result<Option<Run>> {
+        let stored = directory.join("config.toml");
+        let Ok(text) = fs::read_to_string(&stored) else { return Ok(None) };
         let config = Config::from_toml(&text)
             .map_err(|error| Error::file(&stored, format_args!("is not usable: {error}")))?;
-        if let Some(summary) = Record::at(directory)?.summary()? {
-            runs.push(Run { directory: directory.to_path_buf(), config, summary });
-        }
-        return Ok(());
+        let summary = Record::at(directory)?.summary()?;
+        Ok(summary.map(|summary| Run { directory: directory.to_path_buf(), config, summary }))
     }
-    let failed = |error| Error::file(directory, format_args!("cannot be read: {error}"));
-    let mut below: Vec<PathBuf> = Vec::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_directory && entry.file_name() != "tuning" {
-            below.push(entry.path());
+
+    /// Its record, line by line.
+    pub fn points(&self) -> Result<Vec<Point>> {
+        let path = self.directory.join("rounds.jsonl");
+        let failed = |error: std::io::Error| Error::file(&path, format_args!("cannot be read: {error}"));
+        let mut points = Vec::new();
+        for line in BufReader::new(File::open(&path).map_err(failed)?).lines() {
+            let line = line.map_err(failed)?;
+            points.push(
+                serde_json::from_str(&line)
+                    .map_err(|error| Error::file(&path, format_args!("is damaged: {error}")))?,
+            );
         }
+        Ok(points)
     }
-    below.sort();
-    below.iter().try_for_each(|path| visit(path, runs))
+
+    /// Seconds its rounds took, over all calls.
+    pub fn seconds(&self) -> f64 {
+        #[derive(Deserialize)]
+        struct Timed {
+            seconds: f64,
+        }
+        let text = fs::read_to_string(self.directory.join("timing.jsonl")).unwrap_or_default();
+        text.lines()
+            .filter_map(|line| serde_json::from_str::<Timed>(line).ok())
+            .map(|line| line.seconds)
+            .sum()
+    }
 }

@@ -1,125 +1,183 @@
-//! Runs that differ only in their seeds, as one line: mean ± standard deviation.
+//! A study as a table: one line per cell, with mean ± standard deviation, beside the published number where there is one.
 
-use super::Run;
-use crate::{
-    error::{Error, Result},
-    experiment::{Status, Summary},
-    registry::nearest,
-};
+use super::{Deviation, Expected, Measure, Study, StudyCell, measure::mean};
+use crate::error::Result;
 
-/// Which number of a summary.
-#[derive(Clone, Copy, Debug)]
-pub struct Measure {
-    name: &'static str,
-    of: fn(&Summary) -> Option<f64>,
-}
-
-const MEASURES: &[Measure] = &[
-    Measure { name: "metric", of: |summary| summary.metric },
-    Measure { name: "best_metric", of: |summary| summary.best_metric },
-    Measure { name: "loss", of: |summary| summary.loss },
-    Measure { name: "training_loss", of: |summary| summary.training_loss },
-    Measure { name: "aggregate_norm", of: |summary| summary.aggregate_norm },
-    Measure { name: "gradient_norm", of: |summary| summary.gradient_norm },
-];
-
-impl Measure {
-    /// By its name in the summary.
-    pub fn find(name: &str) -> Result<Measure> {
-        MEASURES.iter().copied().find(|measure| measure.name == name).ok_or_else(|| Error::UnknownName {
-            family: "measure",
-            name: name.to_string(),
-            nearest: nearest(name, MEASURES.iter().map(|measure| measure.name)),
-            known: MEASURES.iter().map(|measure| measure.name.to_string()).collect(),
-        })
-    }
-}
-
-/// How a standard deviation is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deviation {
-    /// Divided by the number of runs, as the paper's tables.
-    Population,
-    /// Divided by one less.
-    Sample,
-}
-
-/// Runs that differ only in their seeds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Group {
-    /// Value of each key that differs between groups.
-    pub labels: Vec<String>,
-    /// Values of the runs that finished.
-    pub values: Vec<f64>,
-    /// Runs that diverged.
-    pub diverged: usize,
-}
-
-impl Group {
-    /// Mean and standard deviation of the finished runs.
-    pub fn mean(&self, deviation: Deviation) -> Option<(f64, f64)> {
-        let count = self.values.len() as f64;
-        let mean = self.values.iter().sum::<f64>() / count;
-        let squares: f64 = self.values.iter().map(|value| (value - mean).powi(2)).sum();
-        let divisor = if deviation == Deviation::Sample { count - 1.0 } else { count };
-        let spread = if divisor > 0.0 { (squares / divisor).sqrt() } else { 0.0 };
-        (!self.values.is_empty()).then_some((mean, spread))
-    }
-}
-
-/// Groups and what tells them apart.
-#[derive(Clone, Debug, PartialEq)]
+/// Headings and lines of text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// The keys that differ.
-    pub keys: Vec<String>,
-    /// What the numbers are.
-    pub measure: String,
-    /// One line each.
-    pub groups: Vec<Group>,
+    /// One per column.
+    pub heading: Vec<String>,
+    /// As many cells each.
+    pub lines: Vec<Vec<String>>,
 }
 
-/// Keys that runs of one group may differ in.
-const SEEDS: [&str; 2] = ["seed", "data_seed"];
+/// How a cell compares with what was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// Within the stated bounds.
+    Agrees,
+    /// Outside of them, or diverged.
+    Differs,
+    /// No run has ended.
+    NotRun,
+}
 
-/// Puts runs together that differ only in their seeds, in the order in which they come.
-pub fn group(runs: &[Run], measure: Measure) -> Result<Table> {
-    let mut tables = Vec::new();
-    for run in runs {
-        let mut table = toml::Table::try_from(&run.config)
-            .map_err(|error| Error::Internal(format!("a configuration is no table: {error}")))?;
-        SEEDS.iter().for_each(|key| drop(table.remove(*key)));
-        tables.push(table);
-    }
-    let mut keys: Vec<String> = tables.iter().flat_map(|table| table.keys().cloned()).collect();
-    keys.sort();
-    keys.dedup();
-    keys.retain(|key| tables.iter().any(|table| table.get(key) != tables[0].get(key)));
-    let mut seen: Vec<&toml::Table> = Vec::new();
-    let mut groups: Vec<Group> = Vec::new();
-    for (run, table) in runs.iter().zip(&tables) {
-        let index = seen.iter().position(|known| *known == table).unwrap_or_else(|| {
-            seen.push(table);
-            let labels = keys.iter().map(|key| table.get(key).map_or(String::new(), show)).collect();
-            groups.push(Group { labels, values: Vec::new(), diverged: 0 });
-            groups.len() - 1
-        });
-        match (run.summary.status, (measure.of)(&run.summary)) {
-            (Status::Finished, Some(value)) => groups[index].values.push(value),
-            _ => groups[index].diverged += 1,
+impl Agreement {
+    /// In two words at most.
+    pub fn text(self) -> &'static str {
+        match self {
+            Agreement::Agrees => "agrees",
+            Agreement::Differs => "differs",
+            Agreement::NotRun => "not run",
         }
     }
-    groups.sort_by(|a, b| a.labels.cmp(&b.labels));
-    let named = runs.first().map(|run| run.summary.metric_name.clone()).filter(|_| measure.name == "metric");
-    Ok(Table { keys, measure: named.unwrap_or_else(|| measure.name.to_string()), groups })
 }
 
-/// A value as one would write it; text without quotes.
-fn show(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        toml::Value::Array(items) => items.iter().map(show).collect::<Vec<_>>().join("+"),
-        other => other.to_string(),
+/// What a table tells of each cell.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    /// The number of interest.
+    pub measure: Measure,
+    /// What stands beside it.
+    pub beside: Option<Measure>,
+    /// How deviations are computed.
+    pub deviation: Deviation,
+}
+
+impl Study {
+    /// What the study itself wants to be told.
+    pub fn columns(&self, deviation: Deviation) -> Result<Columns> {
+        let beside = self.report.beside.as_deref().map(Measure::find).transpose()?;
+        Ok(Columns { measure: Measure::find(&self.report.measure)?, beside, deviation })
     }
+
+    /// What was published of a cell.
+    pub fn expected(&self, cell: &StudyCell) -> Option<&Expected> {
+        self.expected.iter().find(|expected| expected.labels == cell.labels)
+    }
+
+    /// How a cell compares with it.
+    pub fn agreement(&self, cell: &StudyCell, columns: Columns) -> Option<Agreement> {
+        let expected = self.expected(cell)?;
+        if cell.runs.is_empty() {
+            return Some(Agreement::NotRun);
+        }
+        let found = mean(&cell.values(columns.measure), columns.deviation);
+        let agrees = found.is_some_and(|(mean, _)| expected.agrees(mean / self.report.unit));
+        Some(if agrees { Agreement::Agrees } else { Agreement::Differs })
+    }
+
+    /// What a measure is called in this study, with its unit.
+    pub fn measure_name(&self, measure: Measure) -> String {
+        let shown = self.report.measure == measure.name;
+        let own = self.cells.iter().find_map(|cell| cell.runs.first()).map(|run| &run.summary.metric_name);
+        let name = match own {
+            _ if shown && !self.report.name.is_empty() => self.report.name.clone(),
+            Some(own) if measure.name == "metric" => own.clone(),
+            _ => measure.name.replace('_', " "),
+        };
+        if self.report.unit == 1.0 { name } else { format!("{name} /{:e}", self.report.unit) }
+    }
+
+    /// A table for people.
+    pub fn table(&self, columns: Columns) -> Table {
+        let published = !self.expected.is_empty();
+        let tuned = self.cells.iter().any(|cell| !cell.scores.is_empty());
+        let mut heading = self.axes.clone();
+        heading.extend(tuned.then(|| "rate".to_string()));
+        heading.push(self.measure_name(columns.measure));
+        heading.extend(columns.beside.map(|beside| self.measure_name(beside)));
+        heading.extend(published.then(|| "published".to_string()));
+        heading.extend(published.then(String::new));
+        heading.push("runs".into());
+        let lines = self.cells.iter().map(|cell| {
+            let mut line = cell.labels.clone();
+            line.extend(tuned.then(|| cell.rate.map_or(String::new(), |rate| format!("{rate}"))));
+            line.push(self.value(cell, columns.measure, columns.deviation));
+            line.extend(columns.beside.map(|beside| self.value(cell, beside, columns.deviation)));
+            if published {
+                line.push(self.expected(cell).map_or(String::new(), |expected| match expected.std {
+                    Some(std) => format!("{} ± {std}", expected.mean),
+                    None => expected.mean.to_string(),
+                }));
+                line.push(self.agreement(cell, columns).map_or("", Agreement::text).into());
+            }
+            line.push(runs(cell));
+            line
+        });
+        Table { lines: lines.collect(), heading }
+    }
+
+    /// Mean ± deviation in the study's unit.
+    fn value(&self, cell: &StudyCell, measure: Measure, deviation: Deviation) -> String {
+        let values: Vec<f64> = cell.values(measure).iter().map(|value| value / self.report.unit).collect();
+        match mean(&values, deviation) {
+            Some((mean, spread)) => with_spread(mean, spread),
+            None if cell.runs.is_empty() => "-".into(),
+            None => "diverged".into(),
+        }
+    }
+
+    /// A table for machines: one number per field.
+    pub fn numbers(&self, columns: Columns) -> Table {
+        let mut heading = self.axes.clone();
+        heading.extend(["learning_rate", "mean", "std"].map(String::from));
+        heading.extend(
+            columns.beside.iter().flat_map(|b| [format!("{}_mean", b.name), format!("{}_std", b.name)]),
+        );
+        heading.extend(["runs", "diverged"].map(String::from));
+        if !self.expected.is_empty() {
+            heading.extend(["published_mean", "published_std", "agreement"].map(String::from));
+        }
+        let line = |cell: &StudyCell| {
+            let pair = |measure| {
+                let values: Vec<f64> = cell.values(measure).iter().map(|v| v / self.report.unit).collect();
+                let found = mean(&values, columns.deviation);
+                found.map_or([String::new(), String::new()], |(mean, std)| [six(mean), six(std)])
+            };
+            let mut line = cell.labels.clone();
+            line.push(cell.rate.map_or(String::new(), |rate| rate.to_string()));
+            line.extend(pair(columns.measure));
+            line.extend(columns.beside.into_iter().flat_map(pair));
+            line.extend([cell.runs.len().to_string(), cell.diverged().to_string()]);
+            if !self.expected.is_empty() {
+                let expected = self.expected(cell);
+                line.push(expected.map_or(String::new(), |expected| expected.mean.to_string()));
+                line.push(expected.and_then(|e| e.std).map_or(String::new(), |std| std.to_string()));
+                line.push(self.agreement(cell, columns).map_or("", Agreement::text).into());
+            }
+            line
+        };
+        Table { lines: self.cells.iter().map(line).collect(), heading }
+    }
+}
+
+fn runs(cell: &StudyCell) -> String {
+    let done = cell.runs.len();
+    let count = if done == cell.wanted { done.to_string() } else { format!("{done} of {}", cell.wanted) };
+    match cell.diverged() {
+        0 => count,
+        diverged => format!("{count} ({diverged} diverged)"),
+    }
+}
+
+/// Four digits of the mean, and as many decimals of the deviation.
+pub fn with_spread(mean: f64, spread: f64) -> String {
+    let exponent = if mean == 0.0 { 0 } else { mean.abs().log10().floor() as i32 };
+    match exponent {
+        -3..=5 => {
+            let decimals = (3 - exponent).clamp(0, 6) as usize;
+            format!("{mean:.decimals$} ± {spread:.decimals$}")
+        }
+        _ => format!("{mean:.3e} ± {spread:.1e}"),
+    }
+}
+
+/// Six digits, without the noise of the rest.
+fn six(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    rounded.to_string()
 }
 
 #[cfg(test)]
@@ -127,12 +185,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mean_comes_with_either_deviation() {
-        let group = Group { labels: Vec::new(), values: vec![1.0, 3.0], diverged: 0 };
-        assert_eq!(group.mean(Deviation::Population), Some((2.0, 1.0)));
-        assert_eq!(group.mean(Deviation::Sample), Some((2.0, 2f64.sqrt())));
-        let alone = Group { values: vec![5.0], ..group.clone() };
-        assert_eq!(alone.mean(Deviation::Sample), Some((5.0, 0.0)));
-        assert_eq!(Group { values: Vec::new(), ..group }.mean(Deviation::Sample), None);
+    fn a_deviation_has_the_decimals_of_its_mean() {
+        assert_eq!(with_spread(86.0377, 0.1731), "86.04 ± 0.17");
+        assert_eq!(with_spread(7.33245, 0.403766), "7.332 ± 0.404");
+        assert_eq!(with_spread(1234.0, 5.6), "1234 ± 6");
+        assert_eq!(with_spread(3.2e-7, 1e-8), "3.200e-7 ± 1.0e-8");
+        assert_eq!(with_spread(0.0, 0.0), "0.000 ± 0.000");
+        assert_eq!((six(0.1 + 0.2), six(12345678.0)), ("0.3".into(), "12345700".into()));
     }
 }

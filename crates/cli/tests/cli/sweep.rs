@@ -40,8 +40,8 @@ fn a_sweep_tunes_runs_every_seed_and_skips_what_is_done() {
         let table = byz(&files, &format!("sweep grid.toml --jobs 2 --quiet --out {method}")).expect(0).out;
         // The steps of 1e-9 lead nowhere and those of 1e9 too far.
         let rates: Vec<&str> =
-            table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).collect();
-        assert_eq!(rates, ["0.001", "0.3", "0.001", "0.3"], "{table}");
+            table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
+        assert_eq!(rates, ["0.3", "0.001", "0.3", "0.001"], "{table}");
         assert_eq!(runs(&files, &format!("{method}/runs")), 2 * 2 * 2);
         let again = byz(&files, &format!("sweep grid.toml --jobs 1 --quiet --out {method}")).expect(0).out;
         assert_eq!(table, again);
@@ -60,7 +60,26 @@ fn a_run_that_fails_is_reported_and_the_others_finish() {
             .as_bytes(),
     );
     let ran = byz(&files, "sweep grid.toml --out s").expect(5).says("4 of 8 runs failed");
-    assert!(ran.out.contains("normalize"), "{}", ran.out);
+    assert!(ran.out.contains("non_finite  Ours       -"), "{}", ran.out);
+    assert!(ran.out.contains("0 of 2"), "{}", ran.out);
+}
+
+#[test]
+fn published_numbers_stand_beside_ours_and_cells_can_be_run_apart() {
+    let files = Files::new();
+    let grid = GRID.split("[tuning]").next().unwrap();
+    files.write("grid.toml", format!("{grid}\n[report]\nexpected = \"paper.csv\"\n").as_bytes());
+    byz(&files, "sweep grid.toml --out s").expect(2).says("paper.csv: cannot be read");
+    files.write(
+        "paper.csv",
+        b"attack,optimizer,mean,std,low,high\nsign_flip,Ours,30,1,20,40\nzero,Ours,99,,98,100\n",
+    );
+    let first = byz(&files, "sweep grid.toml --quiet --out s --cells sign_flip/Ours").expect(0).out;
+    assert!(first.contains("30 ± 1     agrees"), "{first}");
+    assert!(first.contains("99         not run"), "{first}");
+    byz(&files, "sweep grid.toml --out s --cells nosuch/Ours").expect(2).says("attack/optimizer");
+    let second = byz(&files, "sweep grid.toml --quiet --out s --cells zero").expect(0).out;
+    assert!(second.contains("30 ± 1     agrees") && second.contains("99         differs"), "{second}");
 }
 
 #[test]
@@ -69,14 +88,18 @@ fn reports_come_in_every_format() {
     files.write("grid.toml", GRID.split("[tuning]").next().unwrap().as_bytes());
     byz(&files, "sweep grid.toml --quiet --out s").expect(0);
     for (format, words) in [
-        ("text", "attack     schedule"),
-        ("markdown", "| attack | schedule"),
+        ("text", "attack     optimizer  gradient_norm"),
+        ("markdown", "| attack | optimizer |"),
         ("latex", "sign\\_flip & "),
-        ("csv", "attack,schedule,server,mean,std,runs,diverged"),
+        ("csv", "attack,optimizer,learning_rate,mean,std,runs,diverged"),
     ] {
         let out = byz(&files, &format!("report s --format {format}")).expect(0).out;
         assert!(out.contains(words), "{format}:\n{out}");
     }
+    let loose = byz(&files, "report s/runs").expect(0).out;
+    assert!(loose.contains("attack     schedule"), "{loose}");
+    let pairs = byz(&files, "report s --pairs").expect(0).out;
+    assert!(pairs.contains("Base − Ours"), "{pairs}");
     byz(&files, "report s --format html5").expect(2).says("markdown");
     byz(&files, "report s --measure norm").expect(2).says("aggregate_norm");
     byz(&files, "report nowhere").expect(2).says("no directory");

@@ -1,0 +1,41 @@
+//! How a sweep wants to be shown; nothing here changes a number.
+
+use serde::{Deserialize, Serialize};
+
+/// The `[report]` of a grid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Presentation {
+    /// One line.
+    pub title: String,
+    /// What the table tells: `metric`, `best_metric`, `loss`, `training_loss`, `aggregate_norm`, `gradient_norm`.
+    pub measure: String,
+    /// What stands beside it, if anything.
+    pub beside: Option<String>,
+    /// What the numbers are called; the measure's own name if empty.
+    pub name: String,
+    /// Numbers are shown in this unit.
+    pub unit: f64,
+    /// Whether curves have a logarithmic axis.
+    pub log: bool,
+    /// What is drawn: `curves`, `heat_map`, `trust`, `slope`.
+    pub figures: Vec<String>,
+    /// The published numbers: a CSV file with a column per axis, then `mean`, `std`, `low`, `high`; a result between `low`
+    /// and `high` agrees.
+    pub expected: Option<String>,
+}
+
+impl Default for Presentation {
+    fn default() -> Self {
+        Presentation {
+            title: String::new(),
+            measure: "metric".into(),
+            beside: None,
+            name: String::new(),
+            unit: 1.0,
+            log: false,
+            figures: vec!["curves".into(), "trust".into()],
+            expected: None,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Which number of a run is meant, and what many runs say of it.
+
+use super::StudyCell;
+use crate::{
+    error::{Error, Result},
+    experiment::{Status, Summary},
+    registry::nearest,
+};
+
+/// Which number of a summary.
+#[derive(Clone, Copy, Debug)]
+pub struct Measure {
+    /// Its name in the summary.
+    pub name: &'static str,
+    of: fn(&Summary) -> Option<f64>,
+}
+
+const MEASURES: &[Measure] = &[
+    Measure { name: "metric", of: |summary| summary.metric },
+    Measure { name: "best_metric", of: |summary| summary.best_metric },
+    Measure { name: "loss", of: |summary| summary.loss },
+    Measure { name: "training_loss", of: |summary| summary.training_loss },
+    Measure { name: "aggregate_norm", of: |summary| summary.aggregate_norm },
+    Measure { name: "gradient_norm", of: |summary| summary.gradient_norm },
+];
+
+impl Measure {
+    /// By its name in the summary.
+    pub fn find(name: &str) -> Result<Measure> {
+        MEASURES.iter().copied().find(|measure| measure.name == name).ok_or_else(|| Error::UnknownName {
+            family: "measure",
+            name: name.to_string(),
+            nearest: nearest(name, MEASURES.iter().map(|measure| measure.name)),
+            known: MEASURES.iter().map(|measure| measure.name.to_string()).collect(),
+        })
+    }
+
+    /// Of a run that finished.
+    pub fn of(self, summary: &Summary) -> Option<f64> {
+        (self.of)(summary).filter(|_| summary.status == Status::Finished)
+    }
+}
+
+/// How a standard deviation is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deviation {
+    /// Divided by the number of runs, as the paper's tables.
+    Population,
+    /// Divided by one less.
+    Sample,
+}
+
+/// Mean and standard deviation; none of nothing.
+pub fn mean(values: &[f64], deviation: Deviation) -> Option<(f64, f64)> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let divisor = if deviation == Deviation::Sample { count - 1.0 } else { count };
+    let spread = if divisor > 0.0 { (squares / divisor).sqrt() } else { 0.0 };
+    (!values.is_empty()).then_some((mean, spread))
+}
+
+impl StudyCell {
+    /// The measure of every run that finished.
+    pub fn values(&self, measure: Measure) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| measure.of(&run.summary)).collect()
+    }
+
+    /// Runs that left the finite numbers.
+    pub fn diverged(&self) -> usize {
+        self.runs.iter().filter(|run| run.summary.status == Status::Diverged).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_comes_with_either_deviation() {
+        assert_eq!(mean(&[1.0, 3.0], Deviation::Population), Some((2.0, 1.0)));
+        assert_eq!(mean(&[1.0, 3.0], Deviation::Sample), Some((2.0, 2f64.sqrt())));
+        assert_eq!(mean(&[5.0], Deviation::Sample), Some((5.0, 0.0)));
+        assert_eq!(mean(&[], Deviation::Sample), None);
+    }
+}
