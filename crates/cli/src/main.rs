@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 /// Byzantine-robust aggregation: one vector from many, some of them lies.
 #[derive(Parser)]
-#[command(name = "byz", version, max_term_width = 100)]
+#[command(name = "byz", version, term_width = 80)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
