@@ -7,6 +7,7 @@ use std::{
     io::{self, ErrorKind, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 /// What a command may end with.
@@ -72,11 +73,21 @@ pub(crate) fn without_panic(run: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(Failure::Internal))
 }
 
+/// Whether the same command would go on where an interrupt cuts it off.
+static RESUMABLE: AtomicBool = AtomicBool::new(false);
+
+/// From here on an interrupt says that nothing is lost.
+pub(crate) fn resumable() {
+    RESUMABLE.store(true, Ordering::Relaxed);
+}
+
 /// Ctrl-C ends the process with 130. Files are only ever renamed into place whole, and the one under way is removed.
 pub(crate) fn on_interrupt() {
     let handler = || {
         files::discard_unfinished();
-        let _ = writeln!(io::stderr(), "byz: interrupted");
+        let resumable = RESUMABLE.load(Ordering::Relaxed);
+        let hint = if resumable { "; the same command goes on from the last checkpoint" } else { "" };
+        let _ = writeln!(io::stderr(), "byz: interrupted{hint}");
         std::process::exit(130);
     };
     // A second handler in one process is the only error, and there is none.

@@ -1,7 +1,7 @@
 //! `byz sweep`: the product of lists, tuned, over seeds; one bar for all.
 
 use crate::{
-    exit::{Failure, Outcome},
+    exit::{self, Failure, Outcome},
     report,
     run::{directory_of, number, seconds},
     text::{clean, shorten},
@@ -104,6 +104,7 @@ pub(crate) struct Plan<'a> {
 impl Plan<'_> {
     /// Runs what is missing, with one bar for all.
     pub(crate) fn run(&self) -> Result<Vec<Settled>, Error> {
+        exit::resumable();
         let bar = Bar::new(self.quiet);
         let settled = self.watched(&bar);
         bar.clear();

@@ -15,7 +15,7 @@
 //! An option is a value of its axis' key, or a table of keys with a label and, where the optimisers differ, rates of its own.
 
 use super::{
-    config::{Config, Draft},
+    config::{Config, Draft, not_usable},
     presentation::Presentation,
 };
 use crate::error::{Error, Result};
@@ -121,8 +121,7 @@ impl Cell {
 impl Grid {
     /// Reads and checks a grid.
     pub fn from_toml(text: &str) -> Result<Grid> {
-        let grid: Grid =
-            toml::from_str(text).map_err(|error| Error::Usage(format!("the grid is not usable: {error}")))?;
+        let grid: Grid = toml::from_str(text).map_err(|error| not_usable("the grid", text, &error))?;
         let usage = |problem: &str| Err(Error::Usage(format!("the grid is not usable: {problem}")));
         if grid.seeds.is_empty() {
             return usage("seeds is empty; give at least one");
@@ -146,6 +145,15 @@ impl Grid {
             if tuning.seeds.is_empty() {
                 return usage("tuning.seeds is empty; give at least one");
             }
+            if tuning.rounds == Some(0) {
+                return usage("tuning.rounds = 0: candidates need at least one round");
+            }
+            if grid.cells()?.iter().all(|cell| cell.rates.is_empty()) {
+                return usage("tuning has no rates; give tuning.rates, or rates in the options of an axis");
+            }
+        }
+        if grid.base.contains_key("seed") || grid.axes.contains_key("seed") {
+            return usage("seed in base or axes would be lost; list seeds = [...] at the top of the file");
         }
         // Wrong cells are found before the first one runs.
         for cell in grid.cells()? {
@@ -199,9 +207,7 @@ impl Grid {
             cells = product;
         }
         let cell = |(labels, table, rates): Partial| {
-            let draft: Draft = table
-                .try_into()
-                .map_err(|error: toml::de::Error| Error::Usage(format!("the grid is not usable: {error}")))?;
+            let draft: Draft = table.try_into().map_err(|error| not_usable("the grid", "", &error))?;
             let rates = if self.tuning.is_some() { rates } else { Vec::new() };
             Ok(Cell { labels, draft, rates })
         };

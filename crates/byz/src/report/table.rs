@@ -71,7 +71,8 @@ impl Study {
     /// What a measure is called in this study, with its unit.
     pub fn measure_name(&self, measure: Measure) -> String {
         let shown = self.report.measure == measure.name;
-        let own = self.cells.iter().find_map(|cell| cell.runs.first()).map(|run| &run.summary.metric_name);
+        let mut names = self.cells.iter().flat_map(|cell| &cell.runs).map(|run| &run.summary.metric_name);
+        let own = names.next().filter(|first| names.all(|name| name == *first));
         let name = match own {
             _ if shown && !self.report.name.is_empty() => self.report.name.clone(),
             Some(own) if measure.name == "metric" => own.clone(),

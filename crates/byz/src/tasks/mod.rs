@@ -96,7 +96,7 @@ impl LabelMap {
     pub fn apply(self, label: usize, classes: usize) -> usize {
         match self {
             LabelMap::Reverse => classes - 1 - label,
-            LabelMap::Shift(by) => (label + by) % classes,
+            LabelMap::Shift(by) => (label + by % classes) % classes,
         }
     }
 }

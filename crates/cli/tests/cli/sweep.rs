@@ -106,6 +106,31 @@ fn reports_come_in_every_format() {
 }
 
 #[test]
+fn tuning_that_cannot_decide_fails_the_cell() {
+    let files = Files::new();
+    // Every candidate is refused: more messages are invalid than the tolerance allows.
+    files.write(
+        "grid.toml",
+        b"[base]\ntask = \"quartic\"\nrounds = 4\nbyzantine = 3\ntolerance = 2\nattack = \"non_finite\"\n[tuning]\nrates = [0.1, 0.2]\n",
+    );
+    byz(&files, "sweep grid.toml --out s")
+        .expect(5)
+        .says("tuning failed at rate 0.1")
+        .says("1 of 1 runs failed");
+}
+
+#[test]
+fn cells_that_are_the_same_run_share_it() {
+    let files = Files::new();
+    files.write(
+        "grid.toml",
+        b"seeds = [0, 0]\n[base]\ntask = \"quartic\"\nrounds = 50\n[axes]\nrate = [0.1, 0.1]\n",
+    );
+    byz(&files, "sweep grid.toml --out s --jobs 4").expect(0);
+    assert_eq!(runs(&files, "s/runs"), 1);
+}
+
+#[test]
 fn a_wrong_grid_is_found_before_anything_runs() {
     let files = Files::new();
     for (text, words) in [
@@ -113,6 +138,11 @@ fn a_wrong_grid_is_found_before_anything_runs() {
         ("[base]\ntask = \"quartic\"\n[axes]\nattack = [\"zero\", \"zorro\"]\n", "zorro"),
         ("[base]\ntask = \"quartic\"\n[tuning]\nrates = [1]\nmetric = \"luck\"\n", "tuning.metric"),
         ("seeds = []\n[base]\ntask = \"quartic\"\n", "seeds is empty"),
+        ("[base]\ntask = \"quartic\"\nseed = 3\n", "list seeds"),
+        ("[base]\ntask = \"quartic\"\n[axes]\nseed = [1, 2]\n", "list seeds"),
+        ("[base]\ntask = \"quartic\"\n[tuning]\nrates = []\n", "tuning has no rates"),
+        ("[base]\ntask = \"quartic\"\n[tuning]\nrates = [1]\nrounds = 0\n", "tuning.rounds = 0"),
+        ("[base]\ntask = \"quartic\"\n[report]\nmeasure = \"luck\"\n", "report.measure"),
         ("[bases]\n", "bases"),
     ] {
         files.write("grid.toml", text.as_bytes());
