@@ -4,10 +4,15 @@
 use crate::text::clean;
 use byz::{Error, Kind, files};
 use std::{
+    fs,
     io::{self, ErrorKind, Write},
     panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
     process::ExitCode,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// What a command may end with.
@@ -81,10 +86,22 @@ pub(crate) fn resumable() {
     RESUMABLE.store(true, Ordering::Relaxed);
 }
 
+/// A folder that an interrupt removes.
+static SCRATCH: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// From here on an interrupt leaves nothing of this folder.
+pub(crate) fn scratch(folder: &Path) {
+    *SCRATCH.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder.to_path_buf());
+}
+
 /// Ctrl-C ends the process with 130. Files are only ever renamed into place whole, and the one under way is removed.
 pub(crate) fn on_interrupt() {
     let handler = || {
         files::discard_unfinished();
+        if let Some(folder) = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            // Threads may still be writing there; what is left is in the system's temporary directory.
+            let _ = fs::remove_dir_all(folder);
+        }
         let resumable = RESUMABLE.load(Ordering::Relaxed);
         let hint = if resumable { "; the same command goes on from the last checkpoint" } else { "" };
         let _ = writeln!(io::stderr(), "byz: interrupted{hint}");

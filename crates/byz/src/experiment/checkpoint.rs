@@ -92,11 +92,11 @@ fn parts<T: Scalar>(trainer: &Trainer<T>) -> Parts<T> {
     parts
 }
 
-/// Takes up the newest checkpoint that verifies and whose rounds are among the record's `lines`; `warn` hears of those that do not. None: start afresh.
+/// Takes up the newest checkpoint that verifies and that lies before the record's first `gap`; `warn` hears of those that do not. None: start afresh.
 pub(super) fn load<T: Scalar>(
     directory: &Path,
     key: &str,
-    lines: u64,
+    gap: u64,
     trainer: &mut Trainer<T>,
     warn: &dyn Fn(&str),
 ) -> Result<Option<Tally>> {
@@ -107,7 +107,7 @@ pub(super) fn load<T: Scalar>(
         }
         let bytes = fs::read(&path).map_err(|error| error.to_string());
         let problem = match bytes.and_then(|bytes| read::<T>(&bytes, key)) {
-            Ok((header, _)) if header.round >= lines => {
+            Ok((header, _)) if header.round >= gap => {
                 format!("rounds.jsonl lacks lines before its round {}", header.round)
             }
             Ok((header, parts)) => return restore(trainer, header, parts).map(Some),

@@ -63,6 +63,9 @@ pub struct Config {
     pub data_seed: u64,
     /// Rounds between evaluations.
     pub evaluate_every: u64,
+    /// Rounds between lines of the record, if not every round has one; the last round always has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_every: Option<u64>,
     /// What evaluations look at: `test` or `validation`.
     pub evaluate_on: String,
 }
@@ -107,6 +110,7 @@ pub struct Draft {
     pub seed: Option<u64>,
     pub data_seed: Option<u64>,
     pub evaluate_every: Option<u64>,
+    pub record_every: Option<u64>,
     pub evaluate_on: Option<String>,
 }
 
@@ -164,7 +168,7 @@ impl Draft {
         override_each!(
             task workers byzantine tolerance attack attack_acts_on byzantine_momentum byzantine_data defense strict
             optimizer worker server rate schedule rounds batch batches_per_epoch partition seed data_seed
-            evaluate_every evaluate_on
+            evaluate_every record_every evaluate_on
         );
     }
 
@@ -209,6 +213,7 @@ impl Draft {
             seed,
             data_seed: self.data_seed.unwrap_or(seed),
             evaluate_every: self.evaluate_every.unwrap_or(50),
+            record_every: self.record_every,
             evaluate_on: self.evaluate_on.clone().unwrap_or_else(|| "test".into()),
         };
         config.check()?;
@@ -235,6 +240,11 @@ impl Config {
     pub fn key(&self) -> String {
         let digest = Sha256::digest(self.to_toml());
         digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether the record has a line for this round.
+    pub(super) fn records(&self, round: u64) -> bool {
+        round == self.rounds || round.is_multiple_of(self.record_every.unwrap_or(1))
     }
 
     /// Honest workers; they come first.
@@ -270,6 +280,7 @@ impl Config {
             ("rounds", self.rounds, many),
             ("batch", self.batch as u64, MOST_EXAMPLES),
             ("evaluate_every", self.evaluate_every, many),
+            ("record_every", self.record_every.unwrap_or(1), many),
             ("batches_per_epoch", self.batches_per_epoch.unwrap_or(1) as u64, many),
         ] {
             if value == 0 || value > most {

@@ -3,6 +3,7 @@
 //! The lines of a run that was cut off and resumed are those of one that was not, byte for byte: before resuming, the file is
 //! cut back to the checkpoint's round.
 
+use super::config::Config;
 use crate::{
     diagnostics::Round,
     error::{Error, Result},
@@ -122,18 +123,18 @@ impl Record {
         }
     }
 
-    /// The number of whole lines of `rounds.jsonl` that tell of rounds 0, 1, 2, … without a gap.
-    pub(super) fn whole_lines(&self) -> u64 {
-        File::open(self.path("rounds.jsonl")).map_or(0, |file| Lines::of(file, u64::MAX).count)
+    /// The first round of which `rounds.jsonl` lacks the line that this configuration asks for.
+    pub(super) fn first_gap(&self, config: &Config) -> u64 {
+        File::open(self.path("rounds.jsonl")).map_or(0, |file| Lines::of(file, config, u64::MAX).next)
     }
 
     /// `rounds.jsonl`, cut back to what happened up to `round` and open for more; from the beginning if none.
-    pub(super) fn rounds(&self, round: Option<u64>) -> Result<BufWriter<File>> {
+    pub(super) fn rounds(&self, config: &Config, round: Option<u64>) -> Result<BufWriter<File>> {
         let path = self.path("rounds.jsonl");
         let failed = |error: std::io::Error| Error::file(&path, format_args!("cannot be written: {error}"));
         let keep = match round {
             None => 0,
-            Some(round) => Lines::of(File::open(&path).map_err(failed)?, round + 1).bytes,
+            Some(round) => Lines::of(File::open(&path).map_err(failed)?, config, round).bytes,
         };
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
         file.set_len(keep).map_err(failed)?;
@@ -143,28 +144,31 @@ impl Record {
     }
 }
 
-/// The whole lines at the beginning of a record that number its rounds from 0.
+/// The whole lines at the beginning of a record, without a gap.
 struct Lines {
-    count: u64,
+    /// The round whose line should come next.
+    next: u64,
     bytes: u64,
 }
 
 impl Lines {
-    fn of(file: File, most: u64) -> Lines {
+    /// Those of rounds up to `last`.
+    fn of(file: File, config: &Config, last: u64) -> Lines {
         #[derive(Deserialize)]
         struct Numbered {
             round: u64,
         }
         let mut reader = BufReader::new(file);
-        let (mut lines, mut line) = (Lines { count: 0, bytes: 0 }, Vec::new());
-        while lines.count < most {
+        let (mut lines, mut line) = (Lines { next: 0, bytes: 0 }, Vec::new());
+        while lines.next <= last {
             line.clear();
             let read = reader.read_until(b'\n', &mut line);
             let numbered = serde_json::from_slice::<Numbered>(&line);
             match (read, numbered) {
-                (Ok(bytes), Ok(Numbered { round })) if line.ends_with(b"\n") && round == lines.count => {
-                    lines.count += 1;
+                (Ok(bytes), Ok(Numbered { round })) if line.ends_with(b"\n") && round == lines.next => {
                     lines.bytes += bytes as u64;
+                    let after = (round + 1..=config.rounds).find(|round| config.records(*round));
+                    lines.next = after.unwrap_or(u64::MAX);
                 }
                 _ => break,
             }

@@ -100,9 +100,9 @@ impl<'a, T: Scalar> Running<'a, T> {
     ) -> Result<Self> {
         let key = config.key();
         // A checkpoint is of use only with the lines of all rounds before it.
-        let lines = record.whole_lines();
-        let tally = checkpoint::load(&record.path("."), &key, lines, &mut trainer, watch.warn)?;
-        let rounds = record.rounds(tally.as_ref().map(|_| trainer.round))?;
+        let gap = record.first_gap(config);
+        let tally = checkpoint::load(&record.path("."), &key, gap, &mut trainer, watch.warn)?;
+        let rounds = record.rounds(config, tally.as_ref().map(|_| trainer.round))?;
         Ok(Running {
             resumed: trainer.round,
             tally: tally.unwrap_or_default(),
@@ -152,7 +152,9 @@ impl<'a, T: Scalar> Running<'a, T> {
             if metrics.as_ref().is_some_and(|metrics| !metrics.loss.is_finite()) {
                 return Err(Error::Diverged { round: next });
             }
-            self.write(&Line { round: next, training: Some(&report), evaluation: metrics.as_ref() })?;
+            if self.config.records(next) {
+                self.write(&Line { round: next, training: Some(&report), evaluation: metrics.as_ref() })?;
+            }
             (self.watch.progress)(next, &report, metrics.as_ref());
             if evaluates {
                 self.time(timed)?;

@@ -11,6 +11,7 @@ mod interrupt;
 mod json;
 mod list;
 mod memory;
+mod reproduce;
 mod support;
 mod sweep;
 mod train;
