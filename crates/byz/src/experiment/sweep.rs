@@ -14,12 +14,12 @@ use crate::{
     data::Directory,
     error::{Error, Result},
     files,
+    sharing::share_out,
 };
 use std::{
     collections::{HashMap, HashSet},
     io::Write,
     path::{Path, PathBuf},
-    sync::Mutex,
 };
 
 /// One run of a sweep.
@@ -200,27 +200,15 @@ impl Sweep<'_> {
     }
 
     fn attempt(&self, jobs: Vec<Job>) -> Vec<(Job, Settled)> {
-        let results: Mutex<Vec<Option<(Job, Settled)>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-        let threads = self.jobs.clamp(1, jobs.len().max(1));
-        let queue = Mutex::new(jobs.into_iter().enumerate());
-        std::thread::scope(|scope| {
-            let body = || {
-                loop {
-                    let next = queue.lock().expect("a run panicked").next();
-                    let Some((index, job)) = next else { break };
-                    let watch = (self.watch)(&job);
-                    let outcome = run(&job.config, &job.directory, self.data, &watch);
-                    let outcome = outcome.map(|Ended { summary, .. }| summary);
-                    let settled = Settled { cell: job.cell, config: job.config.clone(), outcome };
-                    (self.settled)(&settled);
-                    results.lock().expect("a run panicked")[index] = Some((job, settled));
-                }
-            };
-            (1..threads).for_each(|_| drop(scope.spawn(body)));
-            body();
-        });
-        let results = results.into_inner().expect("a run panicked");
-        results.into_iter().map(|result| result.expect("every job ran")).collect()
+        let one = |job: Job, (): &mut ()| {
+            let watch = (self.watch)(&job);
+            let outcome = run(&job.config, &job.directory, self.data, &watch);
+            let outcome = outcome.map(|Ended { summary, .. }| summary);
+            let settled = Settled { cell: job.cell, config: job.config.clone(), outcome };
+            (self.settled)(&settled);
+            (job, settled)
+        };
+        share_out(jobs, self.jobs, || (), one)
     }
 }
 
