@@ -37,6 +37,12 @@ pub(crate) const ALL: &[Experiment] = &[
     experiment!("ablation_released", "ablation"),
     experiment!("ablation_text"),
     experiment!("theory"),
+    experiment!("beyond_aggregators"),
+    experiment!("beyond_breakdown"),
+    experiment!("beyond_lmo"),
+    experiment!("beyond_lmo_lm"),
+    experiment!("beyond_price"),
+    experiment!("beyond_worst"),
 ];
 
 /// The blocks of the paper.
