@@ -1,0 +1,101 @@
+//! Every cell's curve: the last axis is the curves of a panel, the one before the columns, the others the rows.
+
+use super::{
+    Drawing, Key, Medium,
+    axis::Axis,
+    grid::Grid,
+    number::short,
+    panel::Panel,
+    series::{Series, over_seeds, thin},
+    trace::{Trace, axis_name},
+};
+use crate::report::{Measure, Study};
+
+/// No panel shows more points of a curve than this.
+const MOST_POINTS: usize = 130;
+/// Rates of more curves than this have no room under a panel's title.
+const MOST_NOTES: usize = 4;
+
+pub(super) fn draw(study: &Study, traces: &[Trace], measure: Measure, medium: Medium) -> Vec<Drawing> {
+    let log = study.report.log;
+    // Powers of ten say their unit themselves.
+    let unit = if log { 1.0 } else { study.report.unit };
+    let mut panels: Vec<(Vec<String>, Panel)> = Vec::new();
+    let mut legend: Vec<Key> = Vec::new();
+    for (cell, trace) in study.cells.iter().zip(traces) {
+        let (shared, label) = match cell.labels.split_last() {
+            Some((last, shared)) => (shared.to_vec(), last.clone()),
+            None => (Vec::new(), "all runs".into()),
+        };
+        let index = legend.iter().position(|key| key.label == label).unwrap_or_else(|| {
+            legend.push(Key { label: label.clone(), index: legend.len() });
+            legend.len() - 1
+        });
+        let panel = panels.iter().position(|(labels, _)| *labels == shared).unwrap_or_else(|| {
+            panels.push((shared.clone(), empty(&shared)));
+            panels.len() - 1
+        });
+        let panel = &mut panels[panel].1;
+        let mut points = thin(&over_seeds(&trace.curves), MOST_POINTS, log);
+        points.iter_mut().for_each(|point| (point.mean, point.std) = (point.mean / unit, point.std / unit));
+        panel.notes.1.extend(cell.rate.filter(|_| !points.is_empty()).map(|rate| (index, short(rate))));
+        panel.series.push(Series { label, index, points });
+    }
+    let mut panels: Vec<Panel> = panels.into_iter().map(|(_, panel)| panel).collect();
+    share_axes(&mut panels, &axis_name(study, measure, unit), log);
+    if legend.len() > MOST_NOTES {
+        panels.iter_mut().for_each(|panel| panel.notes.1.clear());
+    }
+    let title = match study.report.title.as_str() {
+        "" => axis_name(study, measure, unit),
+        title => title.to_string(),
+    };
+    let note = "mean over seeds, band ± 1 standard deviation; η is the learning rate".to_string();
+    let grid = Grid { title, note, columns: columns(study, panels.len()), panels, legend };
+    vec![Drawing {
+        name: "curves".into(),
+        title: format!("{} by round", axis_name(study, measure, unit)),
+        note: grid.note.clone(),
+        svg: grid.draw(medium),
+        legend: grid.legend,
+        cell: None,
+    }]
+}
+
+fn empty(shared: &[String]) -> Panel {
+    let axis = || Axis::over("", false, std::iter::empty());
+    let notes = ("η".to_string(), Vec::new());
+    Panel { title: shared.join(" · "), notes, x: axis(), y: axis(), series: Vec::new(), marks: false }
+}
+
+/// One range for all panels, so that they can be compared.
+pub(super) fn share_axes(panels: &mut [Panel], name: &str, log: bool) {
+    let points = || panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
+    let x = Axis::over("round", false, points().map(|point| point.x));
+    // The lower edge of a band may be far below, or below zero, on a logarithmic axis.
+    let lows = points().map(|point| {
+        if log {
+            point.mean.min((point.mean - point.std).max(point.mean / 3.0))
+        } else {
+            point.mean - point.std
+        }
+    });
+    let y = Axis::over(name, log, lows.chain(points().map(|point| point.mean + point.std))).padded();
+    for panel in panels {
+        (panel.x, panel.y) = (x.clone(), y.clone());
+    }
+}
+
+/// As many columns as the last axis but one has labels; a few side by side where there is no such axis or too many.
+fn columns(study: &Study, panels: usize) -> usize {
+    let mut labels: Vec<&String> = match study.axes.len() {
+        0 | 1 => return 1,
+        axes => study.cells.iter().filter_map(|cell| cell.labels.get(axes - 2)).collect(),
+    };
+    labels.sort();
+    labels.dedup();
+    match labels.len() {
+        few @ 1..=5 => few,
+        _ => panels.min(4),
+    }
+}
