@@ -1,0 +1,113 @@
+//! The results beside the published numbers, and the differences between cells.
+
+use super::study::duration;
+use crate::report::{
+    Agreement, Columns, Deviation, Measure, Study, StudyCell,
+    figure::{escape, short},
+    mean, pairs, with_spread,
+};
+
+/// One line per cell.
+pub(super) fn results(study: &Study, columns: Columns) -> String {
+    let published = !study.expected.is_empty();
+    let mut heading: Vec<String> = study.axes.clone();
+    heading.push("learning rate".into());
+    heading.push(study.measure_name(columns.measure));
+    heading.extend(columns.beside.map(|beside| study.measure_name(beside)));
+    if published {
+        heading.extend(["published", "agreement"].map(String::from));
+    }
+    heading.extend(["runs", "time per run"].map(String::from));
+    let lines: String = study.cells.iter().map(|cell| line(study, columns, cell, published)).collect();
+    framed("Results", "mean ± standard deviation over seeds", &heading, &lines)
+}
+
+fn line(study: &Study, columns: Columns, cell: &StudyCell, published: bool) -> String {
+    let mut line: String =
+        cell.labels.iter().map(|label| format!("<th scope=\"row\">{}</th>", escape(label))).collect();
+    let number = |text: &str| format!("<td class=\"number\">{}</td>", escape(text));
+    line += &number(&cell.rate.map_or(String::new(), short));
+    line += &number(&value(study, cell, columns.measure));
+    line.extend(columns.beside.map(|beside| number(&value(study, cell, beside))));
+    if published {
+        line += &number(&study.expected(cell).map_or(String::new(), |expected| match expected.std {
+            Some(std) => format!("{} ± {std}", expected.mean),
+            None => expected.mean.to_string(),
+        }));
+        line += &match study.agreement(cell, columns) {
+            Some(Agreement::Agrees) => "<td class=\"agrees\">✓ agrees</td>",
+            Some(Agreement::Differs) => "<td class=\"differs\">✗ differs</td>",
+            Some(Agreement::NotRun) => "<td class=\"soft\">not run</td>",
+            None => "<td></td>",
+        };
+    }
+    let diverged = match cell.diverged() {
+        0 => String::new(),
+        diverged => format!(" ({diverged} diverged)"),
+    };
+    line += &number(&format!("{} of {}{diverged}", cell.runs.len(), cell.wanted));
+    let seconds: Vec<f64> = cell.runs.iter().map(|run| run.seconds()).collect();
+    line += &number(&mean(&seconds, Deviation::Population).map_or(String::new(), |(mean, _)| duration(mean)));
+    format!("<tr>{line}</tr>\n")
+}
+
+fn value(study: &Study, cell: &StudyCell, measure: Measure) -> String {
+    let values: Vec<f64> = cell.values(measure).iter().map(|value| value / study.report.unit).collect();
+    match mean(&values, Deviation::Population) {
+        Some((mean, spread)) => with_spread(mean, spread),
+        None if cell.runs.is_empty() => "–".into(),
+        None => "diverged".into(),
+    }
+}
+
+/// The last label of the last axis less each of the others, seed by seed.
+pub(super) fn comparisons(study: &Study, measure: Measure) -> String {
+    let mut heading = study.axes[..study.axes.len().saturating_sub(1)].to_vec();
+    heading.extend(["difference", "mean", "95 % interval", "seeds", "verdict"].map(String::from));
+    let pairs = pairs(study, measure);
+    if pairs.is_empty() {
+        return String::new();
+    }
+    let mut lines = String::new();
+    for pair in &pairs {
+        let labels: String =
+            pair.labels.iter().map(|label| format!("<th scope=\"row\">{}</th>", escape(label))).collect();
+        let interval = match pair.margin.is_finite() {
+            true => format!(
+                "{} to {}",
+                short(pair.difference - pair.margin),
+                short(pair.difference + pair.margin)
+            ),
+            false => "needs two seeds".into(),
+        };
+        let verdict = match pair.decided() {
+            true => "<td class=\"agrees\">decided</td>",
+            false => "<td class=\"soft\">undecided</td>",
+        };
+        lines += &format!(
+            "<tr>{labels}<td>{} − {}</td><td class=\"number\">{}</td><td class=\"number\">{interval}</td>\
+             <td class=\"number\">{}</td>{verdict}</tr>\n",
+            escape(&pair.first),
+            escape(&pair.second),
+            short(pair.difference),
+            pair.seeds
+        );
+    }
+    let name = escape(&study.measure_name(measure));
+    let note = format!("differences of {name}, seed by seed; an interval that holds zero decides nothing");
+    format!(
+        "<details><summary>Comparisons seed by seed</summary>\n{}</details>\n",
+        framed("", &note, &heading, &lines)
+    )
+}
+
+/// A table that scrolls in its own box where it is too wide.
+fn framed(title: &str, note: &str, heading: &[String], lines: &str) -> String {
+    let heading: String =
+        heading.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
+    let title = if title.is_empty() { String::new() } else { format!("<b>{title}</b>: ") };
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{note}\"><table><caption>{title}{note}</caption>\
+         <thead><tr>{heading}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>\n"
+    )
+}
