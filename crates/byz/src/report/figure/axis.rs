@@ -90,8 +90,9 @@ impl Axis {
     fn steps(&self, most: usize) -> Vec<(f64, String)> {
         let rough = (self.high - self.low) / most.max(1) as f64;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= rough);
-        let step = step.unwrap_or(10.0 * power);
+        // A range of 0.08 is a little more than that once it is subtracted.
+        let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= 0.999 * rough);
+        let step = factor.unwrap_or(10.0) * power;
         let (first, last) =
             ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
         (first..=last).map(|k| (k as f64 * step, label(k as f64 * step, step))).collect()

@@ -6,8 +6,9 @@ use super::{
     grid::Grid,
     number::short,
     panel::Panel,
+    range::share_axes,
     series::{Series, over_seeds, thin},
-    trace::{Trace, axis_name},
+    trace::{Trace, axis_name, name, named},
 };
 use crate::report::{Measure, Study};
 
@@ -24,7 +25,7 @@ pub(super) fn draw(study: &Study, traces: &[Trace], measure: Measure, medium: Me
     let mut legend: Vec<Key> = Vec::new();
     for (cell, trace) in study.cells.iter().zip(traces) {
         let (shared, label) = match cell.labels.split_last() {
-            Some((last, shared)) => (shared.to_vec(), last.clone()),
+            Some((last, shared)) => (shared.to_vec(), named(&study.axes[shared.len()], last)),
             None => (Vec::new(), "all runs".into()),
         };
         let index = legend.iter().position(|key| key.label == label).unwrap_or_else(|| {
@@ -32,7 +33,7 @@ pub(super) fn draw(study: &Study, traces: &[Trace], measure: Measure, medium: Me
             legend.len() - 1
         });
         let panel = panels.iter().position(|(labels, _)| *labels == shared).unwrap_or_else(|| {
-            panels.push((shared.clone(), empty(&shared)));
+            panels.push((shared.clone(), empty(name(study, &shared))));
             panels.len() - 1
         });
         let panel = &mut panels[panel].1;
@@ -42,7 +43,7 @@ pub(super) fn draw(study: &Study, traces: &[Trace], measure: Measure, medium: Me
         panel.series.push(Series { label, index, points });
     }
     let mut panels: Vec<Panel> = panels.into_iter().map(|(_, panel)| panel).collect();
-    share_axes(&mut panels, &axis_name(study, measure, unit), log);
+    let beyond = share_axes(&mut panels, &axis_name(study, measure, unit), log);
     if legend.len() > MOST_NOTES {
         panels.iter_mut().for_each(|panel| panel.notes.1.clear());
     }
@@ -50,7 +51,9 @@ pub(super) fn draw(study: &Study, traces: &[Trace], measure: Measure, medium: Me
         "" => axis_name(study, measure, unit),
         title => title.to_string(),
     };
-    let note = "mean over seeds, band ± 1 standard deviation; η is the learning rate".to_string();
+    let rates =
+        if panels.iter().any(|panel| !panel.notes.1.is_empty()) { "; η is the learning rate" } else { "" };
+    let note = format!("mean over seeds, band ± 1 standard deviation{rates}{beyond}");
     let grid = Grid { title, note, columns: columns(study, panels.len()), panels, legend };
     vec![Drawing {
         name: "curves".into(),
@@ -62,28 +65,10 @@ pub(super) fn draw(study: &Study, traces: &[Trace], measure: Measure, medium: Me
     }]
 }
 
-fn empty(shared: &[String]) -> Panel {
+fn empty(title: String) -> Panel {
     let axis = || Axis::over("", false, std::iter::empty());
     let notes = ("η".to_string(), Vec::new());
-    Panel { title: shared.join(" · "), notes, x: axis(), y: axis(), series: Vec::new(), marks: false }
-}
-
-/// One range for all panels, so that they can be compared.
-pub(super) fn share_axes(panels: &mut [Panel], name: &str, log: bool) {
-    let points = || panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    let x = Axis::over("round", false, points().map(|point| point.x));
-    // The lower edge of a band may be far below, or below zero, on a logarithmic axis.
-    let lows = points().map(|point| {
-        if log {
-            point.mean.min((point.mean - point.std).max(point.mean / 3.0))
-        } else {
-            point.mean - point.std
-        }
-    });
-    let y = Axis::over(name, log, lows.chain(points().map(|point| point.mean + point.std))).padded();
-    for panel in panels {
-        (panel.x, panel.y) = (x.clone(), y.clone());
-    }
+    Panel { title, notes, x: axis(), y: axis(), series: Vec::new(), marks: false }
 }
 
 /// As many columns as the last axis but one has labels; a few side by side where there is no such axis or too many.

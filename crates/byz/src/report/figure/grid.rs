@@ -19,7 +19,7 @@ pub(super) struct Grid {
 
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 18.0;
-const GAP: f64 = 20.0;
+const GAP: f64 = 28.0;
 
 impl Grid {
     pub(super) fn draw(&self, medium: Medium) -> String {
@@ -28,7 +28,7 @@ impl Grid {
         let (w, h) = match columns {
             1 => (600.0, 300.0),
             2 => (380.0, 230.0),
-            3 => (266.0, 178.0),
+            3 => (262.0, 178.0),
             _ => (214.0, 150.0),
         };
         let noted = self.panels.iter().any(|panel| !panel.notes.1.is_empty());

@@ -11,6 +11,7 @@ mod heat_map;
 mod number;
 mod palette;
 mod panel;
+mod range;
 mod series;
 mod slope;
 mod svg;

@@ -3,11 +3,11 @@
 use super::{
     Drawing, Key, Medium,
     axis::Axis,
-    curves::share_axes,
     grid::Grid,
     panel::Panel,
+    range::share_axes,
     series::{Sample, Series},
-    trace::axis_name,
+    trace::{axis_name, named},
 };
 use crate::report::{Deviation, Measure, Study, mean};
 
@@ -22,7 +22,8 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Vec<Drawi
         let Some(run) = cell.runs.first() else { continue };
         let Some((mean, std)) = mean(&cell.values(measure), Deviation::Population) else { continue };
         let others = cell.labels.iter().enumerate().filter(|(axis, _)| Some(*axis) != along);
-        let label = others.map(|(_, label)| label.as_str()).collect::<Vec<_>>().join(" · ");
+        let label =
+            others.map(|(axis, label)| named(&study.axes[axis], label)).collect::<Vec<_>>().join(" · ");
         let index = series.iter().position(|known| known.label == label).unwrap_or_else(|| {
             series.push(Series { label, index: series.len(), points: Vec::new() });
             series.len() - 1
@@ -45,10 +46,11 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Vec<Drawi
     let (x, y) = (rounds.clone(), rounds.clone());
     let mut panels =
         vec![Panel { title: String::new(), notes: Default::default(), x, y, series, marks: true }];
-    share_axes(&mut panels, &name, true);
+    let beyond = share_axes(&mut panels, &name, true);
     panels[0].x = rounds;
     let title = format!("{name} against the number of rounds");
-    let note = "mean over seeds, bars ± 1 standard deviation; slopes fitted to the logarithms".to_string();
+    let note =
+        format!("mean over seeds, bars ± 1 standard deviation; slopes fitted to the logarithms{beyond}");
     let grid = Grid { title: title.clone(), note: note.clone(), columns: 1, panels, legend };
     let svg = grid.draw(medium);
     vec![Drawing { name: "slope".into(), title, note, svg, legend: grid.legend, cell: None }]

@@ -69,7 +69,18 @@ pub(super) fn axis_name(study: &Study, measure: Measure, unit: f64) -> String {
     let bare = full.strip_suffix(&format!(" /{:e}", study.report.unit)).unwrap_or(&full);
     match bare {
         "accuracy" => "accuracy (%)".into(),
-        _ if unit == 1.0 => bare.into(),
+        _ if unit == 1.0 => bare.replace('_', " "),
         _ => full,
     }
+}
+
+/// A label as it can stand alone: a number needs to say of what.
+pub(super) fn named(axis: &str, label: &str) -> String {
+    if label.parse::<f64>().is_ok() { format!("{axis} {label}") } else { label.to_string() }
+}
+
+/// All labels of a cell.
+pub(super) fn name(study: &Study, labels: &[String]) -> String {
+    let names: Vec<String> = study.axes.iter().zip(labels).map(|(axis, label)| named(axis, label)).collect();
+    names.join(" · ")
 }

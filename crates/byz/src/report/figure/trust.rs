@@ -8,7 +8,7 @@ use super::{
     number::short,
     palette::WEIGHTS,
     svg::{Font, Svg, fitting, px},
-    trace::Trace,
+    trace::{Trace, name},
 };
 use crate::report::{Study, StudyCell};
 
@@ -23,7 +23,7 @@ pub(super) fn draw(study: &Study, traces: &[Trace], medium: Medium) -> Vec<Drawi
     let known = study.cells.iter().zip(traces).filter(|(_, trace)| !trace.weights.is_empty());
     let chosen = known.filter(|(cell, _)| medium == Medium::Page || cell.labels.last() == last);
     let most = if medium == Medium::Paper { MOST_ON_PAPER } else { usize::MAX };
-    chosen.take(most).filter_map(|(cell, trace)| Map::of(cell, trace)?.drawing(cell, medium)).collect()
+    chosen.take(most).filter_map(|(cell, trace)| Map::of(cell, trace)?.drawing(study, cell, medium)).collect()
 }
 
 struct Map {
@@ -52,8 +52,8 @@ impl Map {
         Some(Map { rounds: shown.iter().map(|(round, _)| *round).collect(), weights, honest, largest })
     }
 
-    fn drawing(&self, cell: &StudyCell, medium: Medium) -> Option<Drawing> {
-        let label = if cell.labels.is_empty() { "all runs".into() } else { cell.labels.join(" · ") };
+    fn drawing(&self, study: &Study, cell: &StudyCell, medium: Medium) -> Option<Drawing> {
+        let label = if cell.labels.is_empty() { "all runs".into() } else { name(study, &cell.labels) };
         let seed = cell.runs.first()?.config.seed;
         let title = format!("Weights of the workers: {label}, seed {seed}");
         let (trusted, share) = self.byzantine();
@@ -66,12 +66,10 @@ impl Map {
                 100.0 * trusted
             ),
         };
-        let name = std::iter::once("trust")
-            .chain(cell.labels.iter().map(String::as_str))
-            .collect::<Vec<_>>()
-            .join("-");
+        let parts: Vec<&str> =
+            std::iter::once("trust").chain(cell.labels.iter().map(String::as_str)).collect();
         let svg = self.svg(&title, &note, medium);
-        Some(Drawing { name, title, note, svg, legend: Vec::new(), cell: Some(label) })
+        Some(Drawing { name: parts.join("-"), title, note, svg, legend: Vec::new(), cell: Some(label) })
     }
 
     /// Their share of all weight, and of the workers.
@@ -222,7 +220,8 @@ mod tests {
             largest: 0.5,
         };
         let svg = map.svg("t", "n", Medium::Page);
-        assert_eq!(svg.split("class=\"w9\"").nth(1).unwrap().matches('M').count(), 2);
+        let largest = svg.split("class=\"w9\"").nth(1).and_then(|rest| rest.split("/>").next()).unwrap();
+        assert_eq!(largest.matches('M').count(), 2, "{largest}");
         assert!(svg.contains("Byz.") && svg.contains("data-w=\"500 500 0;500 500 500\""), "{svg}");
         assert_eq!(map.byzantine(), (0.6, 0.5));
     }

@@ -7,48 +7,52 @@ use crate::report::{
     mean, pairs, with_spread,
 };
 
-/// One line per cell.
+/// One line per cell, what matters most first.
 pub(super) fn results(study: &Study, columns: Columns) -> String {
     let published = !study.expected.is_empty();
     let mut heading: Vec<String> = study.axes.clone();
-    heading.push("learning rate".into());
     heading.push(study.measure_name(columns.measure));
-    heading.extend(columns.beside.map(|beside| study.measure_name(beside)));
     if published {
         heading.extend(["published", "agreement"].map(String::from));
     }
-    heading.extend(["runs", "time per run"].map(String::from));
+    heading.extend(columns.beside.map(|beside| study.measure_name(beside)));
+    heading.extend(["learning rate", "runs", "time per run"].map(String::from));
     let lines: String = study.cells.iter().map(|cell| line(study, columns, cell, published)).collect();
     framed("Results", "mean ± standard deviation over seeds", &heading, &lines)
 }
 
 fn line(study: &Study, columns: Columns, cell: &StudyCell, published: bool) -> String {
-    let mut line: String =
-        cell.labels.iter().map(|label| format!("<th scope=\"row\">{}</th>", escape(label))).collect();
+    let label = |label: &String| format!("<th scope=\"row\">{}</th>", escape(label));
     let number = |text: &str| format!("<td class=\"number\">{}</td>", escape(text));
-    line += &number(&cell.rate.map_or(String::new(), short));
+    let mut line: String = cell.labels.iter().map(label).collect();
     line += &number(&value(study, cell, columns.measure));
-    line.extend(columns.beside.map(|beside| number(&value(study, cell, beside))));
     if published {
         line += &number(&study.expected(cell).map_or(String::new(), |expected| match expected.std {
             Some(std) => format!("{} ± {std}", expected.mean),
             None => expected.mean.to_string(),
         }));
-        line += &match study.agreement(cell, columns) {
+        line += match study.agreement(cell, columns) {
             Some(Agreement::Agrees) => "<td class=\"agrees\">✓ agrees</td>",
             Some(Agreement::Differs) => "<td class=\"differs\">✗ differs</td>",
             Some(Agreement::NotRun) => "<td class=\"soft\">not run</td>",
             None => "<td></td>",
         };
     }
-    let diverged = match cell.diverged() {
-        0 => String::new(),
-        diverged => format!(" ({diverged} diverged)"),
-    };
-    line += &number(&format!("{} of {}{diverged}", cell.runs.len(), cell.wanted));
+    line.extend(columns.beside.map(|beside| number(&value(study, cell, beside))));
+    line += &number(&cell.rate.map_or(String::new(), short));
+    line += &number(&runs(cell));
     let seconds: Vec<f64> = cell.runs.iter().map(|run| run.seconds()).collect();
     line += &number(&mean(&seconds, Deviation::Population).map_or(String::new(), |(mean, _)| duration(mean)));
     format!("<tr>{line}</tr>\n")
+}
+
+fn runs(cell: &StudyCell) -> String {
+    let done = cell.runs.len();
+    let count = if done == cell.wanted { done.to_string() } else { format!("{done} of {}", cell.wanted) };
+    match cell.diverged() {
+        0 => count,
+        diverged => format!("{count} ({diverged} diverged)"),
+    }
 }
 
 fn value(study: &Study, cell: &StudyCell, measure: Measure) -> String {

@@ -73,21 +73,36 @@ impl Field<'_> {
         let small = Font::of(11.0).middle().class(if dark { "dark" } else { "bright" });
         match value {
             Some((mean, std)) => {
-                svg.text(x + w / 2.0, y + 18.0, font, &three(mean));
-                svg.text(x + w / 2.0, y + 33.0, small, &format!("± {}", three(std)));
+                let (mean, std) = three(mean, std);
+                svg.text(x + w / 2.0, y + 18.0, font, &mean);
+                svg.text(x + w / 2.0, y + 33.0, small, &std);
             }
             None => svg.text(x + w / 2.0, y + 25.0, small, "–"),
         }
     }
 }
 
-/// Three digits, which fit in a cell.
-fn three(value: f64) -> String {
-    match value.abs() {
-        large if large >= 1e4 => format!("{value:.1e}"),
-        large if large >= 100.0 => format!("{value:.0}"),
-        large if large >= 10.0 => format!("{value:.1}"),
-        small if small >= 0.01 || small == 0.0 => format!("{value:.2}"),
-        _ => format!("{value:.1e}"),
+/// Three digits of a mean, and as many decimals of its deviation: they fit in a cell.
+fn three(mean: f64, std: f64) -> (String, String) {
+    let decimals = match mean.abs() {
+        large if large >= 1e4 => return (format!("{mean:.1e}"), format!("± {std:.0e}")),
+        large if large >= 100.0 => 0,
+        large if large >= 10.0 => 1,
+        small if small >= 0.01 || small == 0.0 => 2,
+        _ => return (format!("{mean:.1e}"), format!("± {std:.0e}")),
+    };
+    (format!("{mean:.decimals$}"), format!("± {std:.decimals$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_has_room_for_three_digits() {
+        let cell = |mean, std| three(mean, std);
+        assert_eq!(cell(86.04, 0.17), ("86.0".into(), "± 0.2".into()));
+        assert_eq!(cell(121.3, 2e-12), ("121".into(), "± 0".into()));
+        assert_eq!(cell(1.43e-4, 3.1e-5), ("1.4e-4".into(), "± 3e-5".into()));
     }
 }

@@ -4,11 +4,11 @@ use super::Field;
 use crate::report::figure::{
     Key,
     axis::Axis,
-    curves::share_axes,
     grid::Grid,
     panel::Panel,
+    range::share_axes,
     series::{Sample, Series, over_seeds, thin},
-    trace::{Trace, axis_name},
+    trace::{Trace, axis_name, named},
 };
 
 impl Field<'_> {
@@ -29,18 +29,18 @@ impl Field<'_> {
             points
                 .iter_mut()
                 .for_each(|point| (point.mean, point.std) = (point.mean / unit, point.std / unit));
-            let label = format!("{label} at {}", self.columns[column]);
+            let label = format!("{label} ({} {})", self.study.axes[1], self.columns[column]);
             legend.push(Key { label: label.clone(), index: row });
             series.push(Series { label, index: row, points });
         }
         let (first, second) = (&self.study.axes[0], &self.study.axes[1]);
         let name = axis_name(self.study, self.measure, unit);
         let mut panels = vec![panel(series, false)];
-        share_axes(&mut panels, &name, log);
+        let beyond = share_axes(&mut panels, &name, log);
         let title = format!("(b) {name} by round, each {first} at its best {second}");
         Grid {
             title,
-            note: "mean over seeds, band ± 1 standard deviation".into(),
+            note: format!("mean over seeds, band ± 1 standard deviation{beyond}"),
             columns: 1,
             panels,
             legend,
@@ -54,17 +54,18 @@ impl Field<'_> {
             let point =
                 |row: usize| self.values[row][index].map(|(mean, std)| Sample { x: row as f64, mean, std });
             let points = (0..self.rows.len()).filter_map(point).collect();
+            let label = named(&self.study.axes[1], label);
             legend.push(Key { label: label.clone(), index });
-            series.push(Series { label: label.clone(), index, points });
+            series.push(Series { label, index, points });
         }
         let (first, second) = (&self.study.axes[0], &self.study.axes[1]);
         let mut panels = vec![panel(series, true)];
-        share_axes(&mut panels, &self.name, self.study.report.log);
+        let beyond = share_axes(&mut panels, &self.name, self.study.report.log);
         panels[0].x = Axis::names(first, self.rows.clone());
         let title = format!("(c) final {} against {first}, for each {second}", self.name);
         Grid {
             title,
-            note: "mean over seeds, bars ± 1 standard deviation".into(),
+            note: format!("mean over seeds, bars ± 1 standard deviation{beyond}"),
             columns: 1,
             panels,
             legend,
