@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Writes the files and names them on `out`. All SVG files come first: they need nothing that may be missing.
+/// Writes the files and then names them on `out`. The SVG files come first: they need nothing that may be missing.
 pub(super) fn write(out: &mut impl Write, studies: &[Study], directory: &Path) -> Outcome {
     fs::create_dir_all(directory).map_err(|error| Error::File {
         path: directory.into(),
@@ -25,27 +25,31 @@ pub(super) fn write(out: &mut impl Write, studies: &[Study], directory: &Path) -
             let name = free(&mut taken, &file_name(&format!("{study_name}-{}", figure.name)));
             let path = directory.join(name + ".svg");
             files::write_whole(&path, figure.svg.as_bytes())?;
-            writeln!(out, "{}", path.display())?;
             written.push((path, figure.svg));
         }
     }
-    pictures(out, directory, &written)
-}
-
-#[cfg(feature = "png")]
-fn pictures(out: &mut impl Write, directory: &Path, figures: &[(PathBuf, String)]) -> Outcome {
-    let fonts = super::png::fonts(directory)?;
-    for (path, svg) in figures {
-        let path = path.with_extension("png");
-        files::write_whole(&path, &super::png::of(svg, &fonts)?)?;
+    let pictures = pictures(directory, &written)?;
+    for path in written.iter().map(|(path, _)| path).chain(&pictures) {
         writeln!(out, "{}", path.display())?;
     }
     Ok(())
 }
 
+#[cfg(feature = "png")]
+fn pictures(directory: &Path, figures: &[(PathBuf, String)]) -> byz::Result<Vec<PathBuf>> {
+    let fonts = super::png::fonts(directory)?;
+    let mut written = Vec::new();
+    for (path, svg) in figures {
+        written.push(path.with_extension("png"));
+        files::write_whole(&path.with_extension("png"), &super::png::of(svg, &fonts)?)?;
+    }
+    Ok(written)
+}
+
+/// This build cannot.
 #[cfg(not(feature = "png"))]
-fn pictures(_: &mut impl Write, _: &Path, _: &[(PathBuf, String)]) -> Outcome {
-    Ok(())
+fn pictures(_: &Path, _: &[(PathBuf, String)]) -> byz::Result<Vec<PathBuf>> {
+    Ok(Vec::new())
 }
 
 /// Letters, digits and what else is harmless in a file's name.
