@@ -4,6 +4,7 @@
 //! pointing at a figure (or tapping, or moving through it with the arrow keys) reads its numbers, and a click on a legend's entry
 //! switches a curve off. Every word that comes from a record is escaped.
 
+mod comparisons;
 mod configuration;
 mod figures;
 mod study;

@@ -21,48 +21,43 @@ pub(super) fn draw(study: &Study, traces: &[Trace], measure: Measure, medium: Me
     let log = study.report.log;
     // Powers of ten say their unit themselves.
     let unit = if log { 1.0 } else { study.report.unit };
-    let mut panels: Vec<(Vec<String>, Panel)> = Vec::new();
+    let (mut panels, legend) = panels(study, traces, unit);
+    let name = axis_name(study, measure, unit);
+    let beyond = share_axes(&mut panels, &name, log);
+    let noted = legend.len() <= MOST_NOTES;
+    panels.iter_mut().filter(|_| !noted).for_each(|panel| panel.notes.1.clear());
+    let title = if study.report.title.is_empty() { name.clone() } else { study.report.title.clone() };
+    let rates = if noted { "; η is the learning rate" } else { "" };
+    let note = format!("mean over seeds, band ± 1 standard deviation{rates}{beyond}");
+    let grid = Grid { title, note: note.clone(), columns: columns(study, panels.len()), panels, legend };
+    let (svg, title) = (grid.draw(medium), format!("{name} by round"));
+    vec![Drawing { name: "curves".into(), title, note, svg, legend: grid.legend, cell: None }]
+}
+
+/// A panel for all cells that differ only in their last label.
+fn panels(study: &Study, traces: &[Trace], unit: f64) -> (Vec<Panel>, Vec<Key>) {
+    let mut panels: Vec<(&[String], Panel)> = Vec::new();
     let mut legend: Vec<Key> = Vec::new();
     for (cell, trace) in study.cells.iter().zip(traces) {
         let (shared, label) = match cell.labels.split_last() {
-            Some((last, shared)) => (shared.to_vec(), named(&study.axes[shared.len()], last)),
-            None => (Vec::new(), "all runs".into()),
+            Some((last, shared)) => (shared, named(&study.axes[shared.len()], last)),
+            None => (&[][..], "all runs".into()),
         };
         let index = legend.iter().position(|key| key.label == label).unwrap_or_else(|| {
             legend.push(Key { label: label.clone(), index: legend.len() });
             legend.len() - 1
         });
         let panel = panels.iter().position(|(labels, _)| *labels == shared).unwrap_or_else(|| {
-            panels.push((shared.clone(), empty(name(study, &shared))));
+            panels.push((shared, empty(name(study, shared))));
             panels.len() - 1
         });
         let panel = &mut panels[panel].1;
-        let mut points = thin(&over_seeds(&trace.curves), MOST_POINTS, log);
+        let mut points = thin(&over_seeds(&trace.curves), MOST_POINTS, study.report.log);
         points.iter_mut().for_each(|point| (point.mean, point.std) = (point.mean / unit, point.std / unit));
         panel.notes.1.extend(cell.rate.filter(|_| !points.is_empty()).map(|rate| (index, short(rate))));
         panel.series.push(Series { label, index, points });
     }
-    let mut panels: Vec<Panel> = panels.into_iter().map(|(_, panel)| panel).collect();
-    let beyond = share_axes(&mut panels, &axis_name(study, measure, unit), log);
-    if legend.len() > MOST_NOTES {
-        panels.iter_mut().for_each(|panel| panel.notes.1.clear());
-    }
-    let title = match study.report.title.as_str() {
-        "" => axis_name(study, measure, unit),
-        title => title.to_string(),
-    };
-    let rates =
-        if panels.iter().any(|panel| !panel.notes.1.is_empty()) { "; η is the learning rate" } else { "" };
-    let note = format!("mean over seeds, band ± 1 standard deviation{rates}{beyond}");
-    let grid = Grid { title, note, columns: columns(study, panels.len()), panels, legend };
-    vec![Drawing {
-        name: "curves".into(),
-        title: format!("{} by round", axis_name(study, measure, unit)),
-        note: grid.note.clone(),
-        svg: grid.draw(medium),
-        legend: grid.legend,
-        cell: None,
-    }]
+    (panels.into_iter().map(|(_, panel)| panel).collect(), legend)
 }
 
 fn empty(title: String) -> Panel {

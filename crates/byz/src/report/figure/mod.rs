@@ -21,7 +21,7 @@ mod trace;
 mod trust;
 
 pub(super) use number::short;
-pub(super) use palette::stroke;
+pub(super) use palette::pen;
 pub(super) use svg::escape;
 
 use super::{Deviation, Study};

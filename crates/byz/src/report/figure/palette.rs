@@ -1,15 +1,24 @@
 //! Colours that people with any colour vision tell apart; dashes say the same once more, for print in grey.
 
 /// Okabe and Ito's, without the yellow that vanishes on white.
-pub(in crate::report) const COLOURS: [&str; 7] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#4d4d4d"];
+const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#4d4d4d"];
 
 const DASHES: [&str; 4] = ["", "6 3", "2 2.5", "9 3 2 3"];
 
-/// The class, colour and dashes of a series; 28 differ.
-pub(in crate::report) fn stroke(index: usize) -> (usize, &'static str, &'static str) {
-    let colour = index % COLOURS.len();
-    (colour, COLOURS[colour], DASHES[index % DASHES.len()])
+/// The attributes of a line of a series; 28 differ.
+pub(in crate::report) fn pen(index: usize, width: f64) -> String {
+    let (class, colour) = ink(index);
+    let dashes = match DASHES[index % DASHES.len()] {
+        "" => String::new(),
+        dashes => format!(" stroke-dasharray=\"{dashes}\""),
+    };
+    format!("class=\"c{class}\" stroke=\"{colour}\" stroke-width=\"{width}\" fill=\"none\"{dashes}")
+}
+
+/// The number of a series' colour, by which a page recolours it, and the colour.
+pub(super) fn ink(index: usize) -> (usize, &'static str) {
+    let class = index % COLOURS.len();
+    (class, COLOURS[class])
 }
 
 /// Viridis, by six of its colours.
@@ -45,8 +54,8 @@ mod tests {
 
     #[test]
     fn as_many_series_as_anyone_draws_look_different() {
-        let strokes: std::collections::BTreeSet<_> = (0..28).map(stroke).collect();
-        assert_eq!(strokes.len(), 28);
+        let pens: std::collections::BTreeSet<_> = (0..28).map(|index| pen(index, 1.0)).collect();
+        assert_eq!(pens.len(), 28);
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //!
 //! For a page that lets its reader point at a curve, the panel says where its axis lies and every curve carries its numbers.
 
+mod curve;
+
 use super::{
     axis::{Axis, Kind},
-    number::short,
-    palette::stroke,
-    series::{Sample, Series},
+    palette::pen,
+    series::Series,
     svg::{Font, Svg, escape, fitting, px, width},
 };
 
@@ -95,8 +96,9 @@ impl Panel {
             let Some(part) = self.x.place(value) else { continue };
             let x = left + part * w;
             svg.rule("grid", (x, top), (x, top + h));
+            let label = fitting(&label, 11.0, w);
             let room = width(&label, 11.0) * 0.5;
-            // Names may be longer than their share.
+            // Names may be longer than their share; then not all are told.
             if extras.x_labels && x - room > free {
                 svg.text(x, top + h + 15.0, font.middle(), &label);
                 free = x + room + 3.0;
@@ -117,120 +119,9 @@ impl Panel {
             svg.text(left + w / 2.0, top + h / 2.0, font.middle(), "not run");
         }
     }
-
-    fn curve(&self, svg: &mut Svg, place: Place, series: &Series, numbers: bool) {
-        let (class, colour, dash) = stroke(series.index);
-        let mut attributes = format!("class=\"series\" data-series=\"{}\"", series.index);
-        if numbers {
-            let values: Vec<String> = series.points.iter().map(|p| numbered(self, p)).collect();
-            attributes +=
-                &format!(" data-label=\"{}\" data-v=\"{}\"", escape(&series.label), values.join(";"));
-        }
-        let dashes = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
-        svg.group(attributes, |svg| {
-            if self.marks {
-                return self.points(svg, place, series);
-            }
-            if let Some(band) = self.band(place, &series.points) {
-                let fill = format!("class=\"f{class}\" d=\"{band}\" fill=\"{colour}\" fill-opacity=\"0.18\"");
-                svg.element(format_args!("<path {fill} stroke=\"none\"/>"));
-            }
-            let line = self.line(place, &series.points);
-            svg.element(format_args!(
-                "<path class=\"c{class}\" d=\"{line}\" stroke=\"{colour}\" stroke-width=\"1.6\" fill=\"none\" \
-                 stroke-linejoin=\"round\"{dashes}/>"
-            ));
-        });
-    }
-
-    /// Points with error bars on a line.
-    fn points(&self, svg: &mut Svg, place: Place, series: &Series) {
-        let (class, colour, dash) = stroke(series.index);
-        let dashes = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
-        let line = self.line(place, &series.points);
-        svg.element(format_args!(
-            "<path class=\"c{class}\" d=\"{line}\" stroke=\"{colour}\" stroke-width=\"1.6\" fill=\"none\"{dashes}/>"
-        ));
-        for point in &series.points {
-            let Some((x, y)) = self.at(place, point.x, point.mean) else { continue };
-            if point.std > 0.0 {
-                let end = |value| self.at(place, point.x, value).map_or(place.top + place.height, |(_, y)| y);
-                let (x, low, high) =
-                    (px(x), px(end(point.mean - point.std)), px(end(point.mean + point.std)));
-                svg.element(format_args!(
-                    "<path class=\"c{class}\" d=\"M{x} {low}V{high}\" stroke=\"{colour}\" fill=\"none\"/>"
-                ));
-            }
-            svg.element(format_args!(
-                "<circle class=\"f{class}\" cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{colour}\"/>",
-                px(x),
-                px(y)
-            ));
-        }
-    }
-
-    fn at(&self, place: Place, x: f64, y: f64) -> Option<(f64, f64)> {
-        let (x, y) = (self.x.place(x)?, self.y.place(y)?);
-        Some((place.left + x * place.width, place.top + (1.0 - y) * place.height))
-    }
-
-    /// Broken where a value has no place.
-    fn line(&self, place: Place, points: &[Sample]) -> String {
-        let (mut path, mut pen) = (String::new(), 'M');
-        for point in points {
-            match self.at(place, point.x, point.mean) {
-                Some((x, y)) => {
-                    path += &format!("{pen}{} {}", px(x), px(y));
-                    pen = 'L';
-                }
-                None => pen = 'M',
-            }
-        }
-        path
-    }
-
-    /// One deviation to either side; down to the axis where that has no place.
-    fn band(&self, place: Place, points: &[Sample]) -> Option<String> {
-        let bottom = place.top + place.height;
-        let points: Vec<&Sample> = points.iter().filter(|p| self.at(place, p.x, p.mean).is_some()).collect();
-        if points.len() < 2 || points.iter().all(|point| point.std == 0.0) {
-            return None;
-        }
-        let edge = |point: &Sample, value: f64| match self.at(place, point.x, value) {
-            Some((x, y)) => format!("{} {}", px(x), px(y)),
-            None => format!(
-                "{} {}",
-                px(place.left + self.x.place(point.x).unwrap_or(0.0) * place.width),
-                px(bottom)
-            ),
-        };
-        let upper = points.iter().map(|p| edge(p, p.mean + p.std));
-        let lower = points.iter().rev().map(|p| edge(p, p.mean - p.std));
-        Some(format!("M{}Z", upper.chain(lower).collect::<Vec<_>>().join("L")))
-    }
-}
-
-/// A point for the page: place, name of the place if it has one, mean, deviation.
-fn numbered(panel: &Panel, point: &Sample) -> String {
-    let x = match &panel.x.kind {
-        Kind::Names(names) => names.get(point.x as usize).map_or("", String::as_str).replace([';', ' '], "_"),
-        _ => short_place(point.x),
-    };
-    format!("{} {} {} {}", point.x, escape(&x), short(point.mean), short(point.std))
-}
-
-fn short_place(x: f64) -> String {
-    if x.fract() == 0.0 { format!("{x}") } else { short(x) }
 }
 
 /// A piece of a curve, for legends.
 pub(super) fn swatch(svg: &mut Svg, index: usize, x: f64, y: f64, width: f64) {
-    let (class, colour, dash) = stroke(index);
-    let dashes = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
-    svg.element(format_args!(
-        "<path class=\"c{class}\" d=\"M{} {}h{}\" stroke=\"{colour}\" stroke-width=\"2.2\" fill=\"none\"{dashes}/>",
-        px(x),
-        px(y),
-        px(width)
-    ));
+    svg.element(format_args!("<path d=\"M{} {}h{}\" {}/>", px(x), px(y), px(width), pen(index, 2.2)));
 }

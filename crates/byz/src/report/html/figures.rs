@@ -4,7 +4,7 @@ use crate::{
     error::Result,
     report::{
         Study,
-        figure::{Drawing, Key, Medium, drawings, escape, stroke},
+        figure::{Drawing, Key, Medium, drawings, escape, pen},
     },
 };
 
@@ -30,12 +30,11 @@ fn legend(keys: &[Key]) -> String {
         return String::new();
     }
     let button = |key: &Key| {
-        let (class, colour, dash) = stroke(key.index);
         format!(
             "<button type=\"button\" aria-pressed=\"true\" data-series=\"{}\"><svg width=\"28\" height=\"10\" aria-hidden=\"true\">\
-             <path class=\"c{class}\" d=\"M0 5h28\" stroke=\"{colour}\" stroke-width=\"2.4\" stroke-dasharray=\"{dash}\"/></svg>\
-             {}</button>",
+             <path d=\"M0 5h28\" {}/></svg>{}</button>",
             key.index,
+            pen(key.index, 2.4),
             escape(&key.label)
         )
     };

@@ -165,6 +165,7 @@
   all('.legend button').forEach(function (button) {
     button.addEventListener('click', function () {
       var on = button.getAttribute('aria-pressed') !== 'true';
+      hush();
       button.setAttribute('aria-pressed', String(on));
       all('.series[data-series="' + button.dataset.series + '"]', button.closest('figure')).forEach(function (curve) {
         curve.classList.toggle('off', !on);

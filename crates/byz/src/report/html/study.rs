@@ -1,6 +1,6 @@
 //! A study's part of the page.
 
-use super::{configuration, figures, table};
+use super::{comparisons, configuration, figures, table};
 use crate::{
     error::Result,
     report::{Agreement, Columns, Deviation, Study, figure::escape},
@@ -22,7 +22,7 @@ pub(super) fn section(study: &Study, index: usize) -> Result<String> {
         escape(&title(study)),
         summary(study, columns),
         table::results(study, columns),
-        table::comparisons(study, columns.measure),
+        comparisons::of_study(study, columns.measure),
         figures::of_study(study)?,
         configuration::of_study(study)
     ))

@@ -1,10 +1,10 @@
-//! The results beside the published numbers, and the differences between cells.
+//! The results beside the published numbers.
 
 use super::study::duration;
 use crate::report::{
     Agreement, Columns, Deviation, Measure, Study, StudyCell,
     figure::{escape, short},
-    mean, pairs, with_spread,
+    mean, with_spread,
 };
 
 /// One line per cell, what matters most first.
@@ -18,7 +18,7 @@ pub(super) fn results(study: &Study, columns: Columns) -> String {
     heading.extend(columns.beside.map(|beside| study.measure_name(beside)));
     heading.extend(["learning rate", "runs", "time per run"].map(String::from));
     let lines: String = study.cells.iter().map(|cell| line(study, columns, cell, published)).collect();
-    framed("Results", "mean ± standard deviation over seeds", &heading, &lines)
+    framed("Results: mean ± standard deviation over seeds", &heading, &lines)
 }
 
 fn line(study: &Study, columns: Columns, cell: &StudyCell, published: bool) -> String {
@@ -64,54 +64,13 @@ fn value(study: &Study, cell: &StudyCell, measure: Measure) -> String {
     }
 }
 
-/// The last label of the last axis less each of the others, seed by seed.
-pub(super) fn comparisons(study: &Study, measure: Measure) -> String {
-    let mut heading = study.axes[..study.axes.len().saturating_sub(1)].to_vec();
-    heading.extend(["difference", "mean", "95 % interval", "seeds", "verdict"].map(String::from));
-    let pairs = pairs(study, measure);
-    if pairs.is_empty() {
-        return String::new();
-    }
-    let mut lines = String::new();
-    for pair in &pairs {
-        let labels: String =
-            pair.labels.iter().map(|label| format!("<th scope=\"row\">{}</th>", escape(label))).collect();
-        let interval = match pair.margin.is_finite() {
-            true => format!(
-                "{} to {}",
-                short(pair.difference - pair.margin),
-                short(pair.difference + pair.margin)
-            ),
-            false => "needs two seeds".into(),
-        };
-        let verdict = match pair.decided() {
-            true => "<td class=\"agrees\">decided</td>",
-            false => "<td class=\"soft\">undecided</td>",
-        };
-        lines += &format!(
-            "<tr>{labels}<td>{} − {}</td><td class=\"number\">{}</td><td class=\"number\">{interval}</td>\
-             <td class=\"number\">{}</td>{verdict}</tr>\n",
-            escape(&pair.first),
-            escape(&pair.second),
-            short(pair.difference),
-            pair.seeds
-        );
-    }
-    let name = escape(&study.measure_name(measure));
-    let note = format!("differences of {name}, seed by seed; an interval that holds zero decides nothing");
-    format!(
-        "<details><summary>Comparisons seed by seed</summary>\n{}</details>\n",
-        framed("", &note, &heading, &lines)
-    )
-}
-
 /// A table that scrolls in its own box where it is too wide.
-fn framed(title: &str, note: &str, heading: &[String], lines: &str) -> String {
+pub(super) fn framed(note: &str, heading: &[String], lines: &str) -> String {
     let heading: String =
         heading.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
-    let title = if title.is_empty() { String::new() } else { format!("<b>{title}</b>: ") };
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{note}\"><table><caption>{title}{note}</caption>\
-         <thead><tr>{heading}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>\n"
+        "<p class=\"note\">{0}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\
+         <thead><tr>{heading}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>\n",
+        escape(note)
     )
 }
