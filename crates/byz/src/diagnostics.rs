@@ -46,7 +46,10 @@ pub(crate) fn of_round<T: Scalar>(
         loss: losses[..honest].iter().sum::<f64>() / honest as f64,
         rate: pace.rate,
         aggregate_norm: Length::of(&aggregate.vector).value(),
-        byzantine_weight: aggregate.weights.as_ref().map(|weights| weights[honest..].iter().sum()),
+        byzantine_weight: aggregate
+            .weights
+            .as_ref()
+            .map(|weights| weights[honest..].iter().fold(0.0, |sum, weight| sum + weight)),
         kappa: explain.then(|| realised_kappa(trainer, &aggregate.vector)).flatten(),
         weights: aggregate.weights.clone().filter(|_| explain),
         verdicts: verdicts

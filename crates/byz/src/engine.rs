@@ -5,8 +5,8 @@
 //! pass (some ten microseconds) and only where a pass takes milliseconds; a resident pool would save nothing
 //! that can be measured and add state.
 
-use crate::kernels::Kernels;
-use std::{mem::MaybeUninit, ops::Range, sync::Mutex};
+use crate::{kernels::Kernels, sharing::share_out};
+use std::{mem::MaybeUninit, ops::Range};
 
 /// Hears of finished columns: `done` of `total`, over all passes of a call.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
@@ -55,53 +55,18 @@ impl Engine<'_> {
         workspace: impl Fn() -> S + Sync,
         work: impl Fn(Range<usize>, J, &mut S) -> R + Sync,
     ) -> Vec<R> {
-        let threads = self.threads.min(jobs.len());
-        let report = |columns: usize| self.progress.iter().for_each(|progress| progress(columns));
-        if threads <= 1 {
-            let mut space = workspace();
-            let one = |(columns, job): (Range<usize>, J)| {
-                let width = columns.len();
-                let result = work(columns, job, &mut space);
-                report(width);
-                result
-            };
-            return jobs.into_iter().map(one).collect();
-        }
-        let results: Mutex<Vec<Option<R>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-        let queue = Mutex::new(jobs.into_iter().enumerate());
-        let next = || queue.lock().expect("a worker thread panicked").next();
-        std::thread::scope(|scope| {
-            let body = || {
-                let mut space = workspace();
-                while let Some((index, (columns, job))) = next() {
-                    let width = columns.len();
-                    let result = work(columns, job, &mut space);
-                    results.lock().expect("a worker thread panicked")[index] = Some(result);
-                    report(width);
-                }
-            };
-            for _ in 1..threads {
-                scope.spawn(body);
-            }
-            body();
-        });
-        let results = results.into_inner().expect("a worker thread panicked");
-        results.into_iter().map(|result| result.expect("every job ran")).collect()
+        share_out(jobs, self.threads, workspace, |(columns, job), space| {
+            let width = columns.len();
+            let result = work(columns, job, space);
+            self.progress.iter().for_each(|progress| progress(width));
+            result
+        })
     }
 
     /// Runs `work` on each of some jobs that touch `size` numbers each; on several threads where that pays.
     pub(crate) fn each<J: Send>(&self, jobs: &mut [J], size: usize, work: impl Fn(&mut J) + Sync) {
-        let threads = if size * jobs.len() < CHUNK { 1 } else { self.threads.min(jobs.len()) };
-        if threads <= 1 {
-            return jobs.iter_mut().for_each(work);
-        }
-        let share = jobs.len().div_ceil(threads);
-        std::thread::scope(|scope| {
-            let work = &work;
-            for part in jobs.chunks_mut(share) {
-                scope.spawn(move || part.iter_mut().for_each(work));
-            }
-        });
+        let threads = if size * jobs.len() < CHUNK { 1 } else { self.threads };
+        share_out(jobs.iter_mut().collect(), threads, || (), |job, ()| work(job));
     }
 
     /// Runs `work` on every chunk of the dimension; each gives about `results` numbers.

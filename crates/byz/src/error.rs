@@ -246,12 +246,12 @@ impl fmt::Display for Refusal {
             ),
             Refusal::TooManyInvalid { invalid, tolerance } => write!(
                 f,
-                "{invalid} messages are invalid, more than the tolerance of {tolerance}: more workers are \
+                "{invalid} invalid message(s), more than the tolerance of {tolerance}: more workers are \
                  faulty than was assumed"
             ),
             Refusal::NoMajority => f.write_str(
                 "no length or layout is shared by more than half of the messages, and by more than the tolerance; \
-                 state the expected dimension",
+                 give the expected length with --dimension, and all messages one number type",
             ),
             Refusal::NoMessages => f.write_str("no valid message arrived"),
             Refusal::TrustedWorker { worker } => write!(

@@ -46,6 +46,7 @@ pub mod registry;
 pub mod report;
 mod rows_mut;
 pub mod schedules;
+mod sharing;
 mod spectral;
 pub mod tasks;
 mod trainer;

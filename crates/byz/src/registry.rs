@@ -218,7 +218,7 @@ pub fn read<T: ?Sized>(family: &'static str, table: &[Entry<T>], expression: &st
     let call = calls.pop().expect("a parsed pipeline is not empty");
     if !calls.is_empty() {
         return Err(Error::Usage(format!(
-            "'{expression}' joins several by '+', but a {family} stands alone"
+            "'{expression}' joins several by '+', but only one {family} is expected"
         )));
     }
     build(find(family, table, &call.name)?, &call)

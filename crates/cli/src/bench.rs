@@ -6,7 +6,7 @@
 
 mod train;
 
-use crate::exit::Outcome;
+use crate::{exit::Outcome, text::shorten};
 use byz::{Defense, Engine, Error, Messages, Options, Stream, expression, streaming_read};
 use serde_json::json;
 use std::{
@@ -93,7 +93,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         } else {
             writeln!(
                 out,
-                "{rule:<32} {:>11} {:>11} {:>11} {:>7.2}",
+                "{:<32} {:>11} {:>11} {:>11} {:>7.2}",
+                shorten(rule, 32),
                 ms(cpu),
                 ms(wall),
                 ms(read),

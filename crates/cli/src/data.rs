@@ -71,7 +71,11 @@ fn verify(directory: &Directory) -> Outcome {
         0 => Ok(()),
         _ => Err(failure(
             directory,
-            format!("{wrong} of {} files are not as they should be; run `byz data fetch`", MANIFEST.len()),
+            format!(
+                "{wrong} of {} files are not as they should be; this fetches them: byz data fetch --data-dir {}",
+                MANIFEST.len(),
+                directory.path().display()
+            ),
         )),
     }
 }
@@ -145,7 +149,8 @@ fn advise(directory: &Directory, failed: &[&File], mirror: Option<&str>) -> io::
         }
         text += &format!("    -> {}\n", clean(&directory.place(file).display().to_string()));
     }
-    text += "byz: then check them with: byz data verify\n";
+    let place = clean(&directory.path().display().to_string());
+    text += &format!("byz: then check them with: byz data verify --data-dir {place}\n");
     io::stderr().write_all(text.as_bytes())
 }
 

@@ -4,9 +4,15 @@
 use crate::text::clean;
 use byz::{Error, Kind, files};
 use std::{
+    fs,
     io::{self, ErrorKind, Write},
     panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
     process::ExitCode,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// What a command may end with.
@@ -72,11 +78,33 @@ pub(crate) fn without_panic(run: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(Failure::Internal))
 }
 
+/// Whether the same command would go on where an interrupt cuts it off.
+static RESUMABLE: AtomicBool = AtomicBool::new(false);
+
+/// From here on an interrupt says that nothing is lost.
+pub(crate) fn resumable() {
+    RESUMABLE.store(true, Ordering::Relaxed);
+}
+
+/// A folder that an interrupt removes.
+static SCRATCH: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// From here on an interrupt leaves nothing of this folder.
+pub(crate) fn scratch(folder: &Path) {
+    *SCRATCH.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder.to_path_buf());
+}
+
 /// Ctrl-C ends the process with 130. Files are only ever renamed into place whole, and the one under way is removed.
 pub(crate) fn on_interrupt() {
     let handler = || {
         files::discard_unfinished();
-        let _ = writeln!(io::stderr(), "byz: interrupted");
+        if let Some(folder) = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            // Threads may still be writing there; what is left is in the system's temporary directory.
+            let _ = fs::remove_dir_all(folder);
+        }
+        let resumable = RESUMABLE.load(Ordering::Relaxed);
+        let hint = if resumable { "; the same command goes on from the last checkpoint" } else { "" };
+        let _ = writeln!(io::stderr(), "byz: interrupted{hint}");
         std::process::exit(130);
     };
     // A second handler in one process is the only error, and there is none.

@@ -3,9 +3,12 @@
 mod aggregate;
 mod bench;
 mod data;
+mod demo;
 mod exit;
+mod experiments;
 mod list;
 mod report;
+mod reproduce;
 mod run;
 mod sweep;
 mod text;
@@ -15,7 +18,7 @@ use std::process::ExitCode;
 
 /// Byzantine-robust aggregation: one vector from many, some of them lies.
 #[derive(Parser)]
-#[command(name = "byz", version, max_term_width = 100)]
+#[command(name = "byz", version, term_width = 80)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -23,12 +26,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(demo::Arguments),
     List(list::Arguments),
     Aggregate(aggregate::Arguments),
     Bench(bench::Arguments),
     Run(run::Arguments),
     Sweep(sweep::Arguments),
     Report(report::Arguments),
+    Reproduce(reproduce::Arguments),
     Data(data::Arguments),
 }
 
@@ -44,12 +49,14 @@ fn main() -> ExitCode {
 
 fn dispatch(command: &Command) -> exit::Outcome {
     match command {
+        Command::Demo(arguments) => demo::run(arguments),
         Command::List(arguments) => list::run(arguments),
         Command::Aggregate(arguments) => aggregate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Data(arguments) => data::run(arguments),
     }
 }

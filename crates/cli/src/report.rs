@@ -4,7 +4,7 @@ mod figures;
 #[cfg(feature = "png")]
 mod png;
 
-use crate::exit::Outcome;
+use crate::{exit::Outcome, text::wrap};
 use byz::{
     Error, files,
     report::{Columns, Deviation, Format, Measure, Study, Table, html, load, pairs},
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     }
     let mut out = io::stdout().lock();
     if let Some(path) = &arguments.html {
-        files::write_whole(path, html(&studies, &title(&studies))?.as_bytes())?;
+        files::write_whole(path, html(&studies, &page_title(&studies))?.as_bytes())?;
         writeln!(out, "{}", path.display())?;
     }
     if let Some(directory) = &arguments.figures {
@@ -83,7 +83,7 @@ impl Arguments {
 }
 
 /// What a page is called: the study's title if there is one study.
-fn title(studies: &[Study]) -> String {
+fn page_title(studies: &[Study]) -> String {
     match studies {
         [study] if !study.name.is_empty() => format!("byz: {}", study.name),
         _ => "byz: results".into(),
@@ -117,14 +117,31 @@ fn tables(
 
 /// A study's table, under its title where people read it.
 pub(crate) fn write(out: &mut impl Write, study: &Study, columns: Columns, format: Format) -> io::Result<()> {
-    let title = &study.report.title;
-    let table = if format == Format::Csv { study.numbers(columns) } else { study.table(columns) };
+    let title = title(study);
+    let table = match format {
+        Format::Csv => study.numbers(columns),
+        // The labels of a sweep are short; the columns of 80 are few.
+        Format::Text if !study.name.is_empty() => study.table(columns).joined(study.axes.len()),
+        _ => study.table(columns),
+    };
     match format {
-        Format::Text if !title.is_empty() => writeln!(out, "{title}\n")?,
+        Format::Text if !title.is_empty() => out.write_all((wrap("", 0, &title) + "\n").as_bytes())?,
         Format::Markdown if !title.is_empty() => writeln!(out, "**{title}**\n")?,
         _ => {}
     }
     out.write_all(format.write(&table).as_bytes())
+}
+
+/// What the table is, in what unit, over how many runs.
+fn title(study: &Study) -> String {
+    let title = &study.report.title;
+    let runs = study.runs_each().map_or(String::new(), |runs| format!("runs: {runs}"));
+    let notes: Vec<String> = [study.unit(), runs].into_iter().filter(|note| !note.is_empty()).collect();
+    match (title.is_empty(), notes.is_empty()) {
+        (true, _) => notes.join("; "),
+        (false, true) => title.clone(),
+        (false, false) => format!("{title} ({})", notes.join("; ")),
+    }
 }
 
 /// Differences with their intervals.

@@ -3,7 +3,7 @@
 mod progress;
 
 use crate::{
-    exit::Outcome,
+    exit::{self, Outcome},
     text::{clean, wrap},
 };
 use byz::{
@@ -103,26 +103,24 @@ struct Choices {
 }
 
 impl Choices {
-    fn apply(&self, draft: &mut Draft) {
-        fn put<T: Clone>(from: &Option<T>, to: &mut Option<T>) {
-            if from.is_some() {
-                to.clone_from(from);
-            }
+    fn draft(&self) -> Draft {
+        Draft {
+            task: self.task.clone(),
+            attack: self.attack.clone(),
+            defense: self.defense.clone(),
+            optimizer: self.optimizer.clone(),
+            rate: self.rate,
+            schedule: self.schedule.clone(),
+            rounds: self.rounds,
+            workers: self.workers,
+            byzantine: self.byzantine,
+            tolerance: self.tolerance,
+            batch: self.batch,
+            partition: self.partition.clone(),
+            seed: self.seed,
+            evaluate_every: self.evaluate_every,
+            ..Draft::default()
         }
-        put(&self.task, &mut draft.task);
-        put(&self.attack, &mut draft.attack);
-        put(&self.defense, &mut draft.defense);
-        put(&self.optimizer, &mut draft.optimizer);
-        put(&self.rate, &mut draft.rate);
-        put(&self.schedule, &mut draft.schedule);
-        put(&self.rounds, &mut draft.rounds);
-        put(&self.workers, &mut draft.workers);
-        put(&self.byzantine, &mut draft.byzantine);
-        put(&self.tolerance, &mut draft.tolerance);
-        put(&self.batch, &mut draft.batch);
-        put(&self.partition, &mut draft.partition);
-        put(&self.seed, &mut draft.seed);
-        put(&self.evaluate_every, &mut draft.evaluate_every);
     }
 }
 
@@ -142,6 +140,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         progress: &|round, report, metrics| progress.advance(round, report, metrics),
         warn: &|message| progress.warn(message),
     };
+    exit::resumable();
     let ended = experiment::run(&config, &directory, &data, &watch);
     progress.clear();
     let ended = ended?;
@@ -161,7 +160,7 @@ fn configuration(arguments: &Arguments) -> Result<Config, Error> {
             Draft::from_toml(&text).map_err(|error| Error::Usage(format!("{}: {error}", path.display())))?
         }
     };
-    arguments.choices.apply(&mut draft);
+    draft.choose(&arguments.choices.draft());
     arguments.set.iter().try_for_each(|assignment| draft.set(assignment))?;
     draft.resolve()
 }

@@ -1,7 +1,7 @@
 //! `byz sweep`: the product of lists, tuned, over seeds; one bar for all.
 
 use crate::{
-    exit::{Failure, Outcome},
+    exit::{self, Failure, Outcome},
     report,
     run::{directory_of, number, seconds},
     text::{clean, shorten},
@@ -9,7 +9,7 @@ use crate::{
 use byz::{
     Engine, Error,
     data::Directory,
-    experiment::{Grid, Job, Settled, Status, Sweep, Watch},
+    experiment::{Cell, Config, Grid, Job, Record, Settled, Status, Sweep, Watch},
     report::{Deviation, Format, load},
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -58,11 +58,6 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let name = path.file_stem().unwrap_or_default();
     let directory = arguments.out.clone().unwrap_or_else(|| Path::new("sweeps").join(name));
     let data = directory_of(arguments.data_dir.as_ref());
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = arguments.jobs.unwrap_or(processors);
-    if jobs == 0 {
-        return Err(Error::Usage("--jobs must be at least 1".into()).into());
-    }
     let expected = expected(&grid, path)?;
     let plan = Plan {
         name: &name.to_string_lossy(),
@@ -71,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         expected: expected.as_deref(),
         directory: &directory,
         data: &data,
-        jobs,
+        jobs: arguments.jobs,
         checkpoint_every: seconds(arguments.checkpoint_seconds)?,
         quiet: arguments.quiet,
     };
@@ -96,15 +91,94 @@ pub(crate) struct Plan<'a> {
     pub(crate) expected: Option<&'a str>,
     pub(crate) directory: &'a Path,
     pub(crate) data: &'a Directory,
-    pub(crate) jobs: usize,
+    pub(crate) jobs: Option<usize>,
     pub(crate) checkpoint_every: Duration,
     pub(crate) quiet: bool,
 }
 
+/// Processors of this machine.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 impl Plan<'_> {
+    /// Runs at a time and threads of each: few runs share the processors that many would use up.
+    pub(crate) fn shape(&self) -> Result<(usize, usize), Error> {
+        let candidates = |cell: &Cell| cell.rates.len().max(self.grid.seeds.len());
+        let most: usize = self.selected()?.iter().map(candidates).sum();
+        let jobs = match self.jobs {
+            Some(0) => return Err(Error::Usage("--jobs must be at least 1".into())),
+            Some(jobs) => jobs,
+            None => processors().min(most.max(1)),
+        };
+        Ok((jobs, (processors() / jobs).max(1)))
+    }
+
+    fn selected(&self) -> Result<Vec<Cell>, Error> {
+        let chosen = self.grid.select(self.select)?;
+        Ok(self
+            .grid
+            .cells()?
+            .into_iter()
+            .zip(chosen)
+            .filter(|(_, chosen)| *chosen)
+            .map(|(cell, _)| cell)
+            .collect())
+    }
+
+    /// How many cells.
+    pub(crate) fn cells(&self) -> Result<usize, Error> {
+        Ok(self.selected()?.len())
+    }
+
+    /// The first configuration that will be run.
+    pub(crate) fn first(&self) -> Result<Config, Error> {
+        let cell = self.selected()?.swap_remove(0);
+        cell.config(self.grid.seeds[0], cell.rates.first().copied())
+    }
+
+    /// Rounds in all, and those that ended runs in the directory account for.
+    pub(crate) fn rounds(&self) -> Result<(u64, u64), Error> {
+        let quiet = |_: &Job| unreachable!("nothing is run");
+        let total = self.sweep(1, &quiet, &|_| ()).total_rounds()?;
+        let mut done = 0;
+        for folder in ["runs", "tuning"] {
+            for entry in fs::read_dir(self.directory.join(folder)).into_iter().flatten().flatten() {
+                done += Record::at(&entry.path())?.summary()?.map_or(0, |summary| summary.rounds);
+            }
+        }
+        Ok((total, done.min(total)))
+    }
+
+    fn sweep<'a>(
+        &'a self,
+        jobs: usize,
+        watch: &'a (dyn Fn(&Job) -> Watch<'a> + Sync),
+        settled: &'a (dyn Fn(&Settled) + Sync),
+    ) -> Sweep<'a> {
+        Sweep {
+            name: self.name,
+            grid: self.grid,
+            select: self.select,
+            expected: self.expected,
+            directory: self.directory,
+            data: self.data,
+            jobs,
+            watch,
+            settled,
+        }
+    }
+
     /// Runs what is missing, with one bar for all.
     pub(crate) fn run(&self) -> Result<Vec<Settled>, Error> {
-        let bar = Bar::new(self.quiet);
+        exit::resumable();
+        self.run_unkept()
+    }
+
+    /// The same, without a promise that an interrupted command would go on.
+    pub(crate) fn run_unkept(&self) -> Result<Vec<Settled>, Error> {
+        let names = self.grid.cells()?.iter().map(Cell::name).collect();
+        let bar = Bar::new(self.quiet, names);
         let settled = self.watched(&bar);
         bar.clear();
         settled
@@ -113,25 +187,16 @@ impl Plan<'_> {
     fn watched(&self, bar: &Bar) -> Result<Vec<Settled>, Error> {
         let warn = |message: &str| bar.say(&format!("byz: warning: {}", clean(message)));
         let progress = |_: u64, _: &_, _: Option<&_>| bar.advance(1);
+        let (jobs, threads) = self.shape()?;
         let watch = |_: &Job| Watch {
-            engine: Engine::default(),
+            engine: Engine { threads, ..Engine::default() },
             checkpoint_every: self.checkpoint_every,
             checkpoint_rounds: None,
             progress: &progress,
             warn: &warn,
         };
         let settled = |settled: &Settled| bar.settle(settled);
-        let sweep = Sweep {
-            name: self.name,
-            grid: self.grid,
-            select: self.select,
-            expected: self.expected,
-            directory: self.directory,
-            data: self.data,
-            jobs: self.jobs,
-            watch: &watch,
-            settled: &settled,
-        };
+        let sweep = self.sweep(jobs, &watch, &settled);
         bar.length(sweep.total_rounds()?);
         sweep.run()
     }
@@ -159,12 +224,14 @@ fn tell(settled: &[Settled], directory: &Path, json: bool) -> Outcome {
 struct Bar {
     bar: Option<ProgressBar>,
     quiet: bool,
+    /// Of the cells.
+    names: Vec<String>,
     /// Rounds counted but not yet shown: a bar that is told every round costs more than a round of the quartic.
     pending: AtomicU64,
 }
 
 impl Bar {
-    fn new(quiet: bool) -> Bar {
+    fn new(quiet: bool, names: Vec<String>) -> Bar {
         let bar = (!quiet && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(0);
             if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}  {eta} left") {
@@ -173,7 +240,7 @@ impl Bar {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Bar { bar, quiet, pending: AtomicU64::new(0) }
+        Bar { bar, quiet, names, pending: AtomicU64::new(0) }
     }
 
     fn length(&self, rounds: u64) {
@@ -190,10 +257,7 @@ impl Bar {
 
     fn settle(&self, settled: &Settled) {
         let config = &settled.config;
-        let name = shorten(
-            &format!("{} {} {} seed {}", config.task, config.attack, config.defense, config.seed),
-            50,
-        );
+        let name = format!("{} seed {}", shorten(&self.names[settled.cell], 40), config.seed);
         let result = match &settled.outcome {
             Err(error) => format!("failed: {error}"),
             Ok(summary) if summary.status == Status::Diverged => {

@@ -4,7 +4,7 @@
 //!   cᵢ ← cᵢ (1 − τᵢ/τmax); while Σc > n − 2f; return the μ of least λ, the earliest among equals.
 //!
 //! Every round removes the message of largest τ, so it ends after n rounds at the latest. The eigenpair is exact, in
-//! n × n space. With f = 0, or when all remaining messages agree, it stops at once. Needs n ≥ 2f + 1.
+//! n × n space. With f = 0, or when all remaining messages agree, it stops at once. Needs n ≥ 2f + 1. Costs two passes and O(n⁴).
 //! Reference: Allouah, Guerraoui, Stephan: "Towards trustworthy federated learning with untrusted participants", 2025.
 
 use super::Aggregator;

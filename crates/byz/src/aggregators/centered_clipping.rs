@@ -4,6 +4,7 @@
 //!
 //! The centre is usually the last aggregate, which makes the rule stateful; the defence never keeps it, the caller
 //! gives it. τ = 10 and L = 1 by default. In theory f < 0.1 n; the radius is absolute, so it is not scale-equivariant.
+//! Costs two passes, whatever L.
 //! Reference: Karimireddy, He, Jaggi: "Learning from history for Byzantine robust optimization", ICML 2021.
 
 use super::Aggregator;

@@ -4,7 +4,8 @@
 //!   sᵢ = ⟨xᵢ − μ, v⟩²; keep the n − ⌊c·f⌋ lowest.   Output the mean of those kept every time.
 //!
 //! The coordinates are drawn from (seed, iteration, round). An empty intersection refuses the round. Not bounded, so never
-//! guaranteed: outliers of very different sizes hide one another, and a single iteration sees only the largest.
+//! guaranteed: outliers of very different sizes hide one another, and a single iteration sees only the largest. Costs two
+//! passes and one over the drawn coordinates per iteration.
 //! Reference: Shejwalkar, Houmansadr: "Manipulating the Byzantine", NDSS 2021.
 
 use super::Aggregator;

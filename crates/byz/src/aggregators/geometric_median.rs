@@ -8,7 +8,9 @@
 //! `smoothing` = ν asks for the smoothed Weiszfeld iteration of the literature instead, wᵢ ∝ 1/max(ν, ‖z − xᵢ‖), with ν
 //! absolute; Byz-NSGDM's RFA is `geometric_median(iterations=8,smoothing=0.1,start=zero)`. `iterations` without
 //! `smoothing` runs that many Vardi–Zhang steps. Plain Weiszfeld from the medoid would stay there for ever.
-//! Needs n ≥ 2f + 1; constant (n−f)/(n−2f), linear definition.
+//! Needs n ≥ 2f + 1; constant (n−f)/(n−2f), linear definition. Steps from the medoid never leave the points that are as good
+//! as it, so any number of them is robust; a few steps from the mean or from zero may still be anywhere, and an absolute ν
+//! that is large beside the spread gives the mean: neither is guaranteed.
 //! References: Vardi, Zhang, PNAS 2000; Pillutla, Kakade, Harchaoui: "Robust aggregation for federated learning", 2022.
 
 mod newton;
@@ -64,7 +66,7 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
             kind: Kind::Choice(&["medoid", "mean", "zero"]),
         },
     ],
-    requirement: "n ≥ 2f+1",
+    requirement: "n ≥ 2f+1, without smoothing, from the medoid or to convergence",
     reference: "Pillutla et al., Robust aggregation for federated learning, IEEE TSP 2022",
     properties: Properties::ALL,
     build: |arguments| {
@@ -83,6 +85,11 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 impl Aggregator for GeometricMedian {
     fn requirements(&self) -> Requirements {
         Requirements { origin: self.start == Start::Zero, ..Requirements::DISTANCES }
+    }
+
+    fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
+        let arrives = self.iterations.is_none() || self.start == Start::Medoid;
+        messages > 2 * tolerance && self.smoothing.is_none() && arrives
     }
 
     fn plan(&self, geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {

@@ -2,8 +2,8 @@
 //!
 //!   score(i) = Σ_{j ∈ the k nearest others} ‖xᵢ − xⱼ‖^p,   k = n − f − 2, p = 2;   output the lowest score.
 //!
-//! Defined while k ≥ 1; guaranteed for n ≥ 2f + 3. With n ≤ 2f + 2 the f Byzantine messages can be identical and
-//! win. Ties go to the lowest worker. `neighbors` = n−f−1 is ByzFL's choice; `power` = 4 the released code's
+//! Defined while k ≥ 1; guaranteed for n ≥ 2f + 3 and f ≤ k ≤ n − f − 1. With n ≤ 2f + 2, or with k < f, the f Byzantine
+//! messages can be identical and win; with k ≥ n − f every score counts one of them, and its distance decides. Ties go to the lowest worker. Costs two passes. `neighbors` = n−f−1 is ByzFL's choice; `power` = 4 the released code's
 //! of Byz-NSGDM (squares of squared distances).
 //! Reference: Blanchard, El Mhamdi, Guerraoui, Stainer: "Machine learning with adversaries", NeurIPS 2017.
 
@@ -68,6 +68,13 @@ impl Scoring {
         (1..messages).contains(&self.neighbors(messages, tolerance))
     }
 
+    /// Whether the winner is near the honest messages: one of its neighbours is honest, and an honest message has an honest
+    /// score.
+    pub(super) fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
+        let neighbors = self.neighbors(messages, tolerance);
+        messages >= 2 * tolerance + 3 && (tolerance.max(1)..messages - tolerance).contains(&neighbors)
+    }
+
     /// The score of each of `members` among themselves with `neighbors` nearest others.
     pub(super) fn scores(&self, geometry: &Geometry<'_>, members: &[usize], neighbors: usize) -> Vec<f64> {
         let unit = self.unit(geometry, members, neighbors);
@@ -112,7 +119,7 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
     aliases: &[],
     summary: "the message with the smallest sum of squared distances to its nearest others",
     parameters: &[NEIGHBORS, POWER],
-    requirement: "n ≥ 2f+3",
+    requirement: "n ≥ 2f+3 and f ≤ neighbors ≤ n−f−1",
     reference: "Blanchard et al., Machine learning with adversaries, NeurIPS 2017",
     properties: Properties::ALL,
     build: |arguments| Ok(Box::new(Krum(Scoring::new(arguments)))),
@@ -124,7 +131,7 @@ impl Aggregator for Krum {
     }
 
     fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        messages >= 2 * tolerance + 3 && self.defined(messages, tolerance)
+        self.0.guaranteed(messages, tolerance)
     }
 
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {

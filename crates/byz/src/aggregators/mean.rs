@@ -1,6 +1,7 @@
 //! The arithmetic mean: (1/n) Σ xᵢ.
 //!
-//! Optimal without Byzantine workers and broken by a single one: guaranteed only for f = 0.
+//! Optimal without Byzantine workers and broken by a single one: guaranteed only for f = 0. Defined for any f < n,
+//! because comparisons need it. Linear, so it is the yardstick of all other rules. Costs one pass.
 
 use super::Aggregator;
 use crate::{

@@ -3,8 +3,8 @@
 //! Exact. The least diameter is found by bisection over the sorted distances: a diameter t is feasible if f messages
 //! cover every pair farther apart than t, a vertex cover decided by a bounded search tree (branch on the message with most
 //! conflicts: leave it out, or leave out all it conflicts with). Among the subsets of least diameter the
-//! lexicographically first is taken. No list of the C(n, f) subsets is made; beyond the budget of search steps the
-//! rule refuses rather than guesses. Needs n ≥ 2f + 1.
+//! lexicographically first is taken. No list of the C(n, f) subsets is made; beyond a budget of 10,000,000 search steps the
+//! rule refuses rather than guesses. Needs n ≥ 2f + 1. Costs two passes and the search.
 //! Reference: El Mhamdi, Guerraoui, Guirguis, Hoang, Rouault: "Genuinely distributed Byzantine machine learning", PODC 2020.
 
 use super::Aggregator;
@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
     aliases: &["mda"],
     summary: "the mean of the n−f messages of least diameter, found exactly",
     parameters: &[],
-    requirement: "n ≥ 2f+1",
+    requirement: "n ≥ 2f+1; refuses beyond 10,000,000 search steps",
     reference: "El Mhamdi et al., Genuinely distributed Byzantine machine learning, PODC 2020",
     properties: Properties::ALL,
     build: |_| Ok(Box::new(MinimumDiameterAveraging)),

@@ -1,7 +1,7 @@
 //! MoNNA: the mean of the n − f messages nearest to a trusted worker's.
 //!
 //! The trusted worker is named, never guessed: when its message is not valid the round is refused. Needs
-//! n ≥ 2f + 1 and an honest pivot.
+//! n ≥ 2f + 1 and an honest pivot. Costs two passes.
 //! Reference: Farhadkhani, Guerraoui, Gupta, Hoang, Pinot, Stephan: "Robust collaborative learning with linear
 //! gradient overhead", ICML 2023.
 

@@ -1,7 +1,7 @@
 //! Multi-Krum: the mean of the m messages with the lowest Krum scores.
 //!
-//! Scores are computed once. Default m = n − f − 2 (AggregaThor); ByzFL uses n − f. Guaranteed for n ≥ 2f + 3 and
-//! 1 ≤ m ≤ n − f − 2. Ties go to the lowest worker.
+//! Scores are computed once. Default m = n − f − 2 (AggregaThor); ByzFL uses n − f. Guaranteed for n ≥ 2f + 3,
+//! 1 ≤ m ≤ n − f − 2 and as many neighbours as Krum needs. Ties go to the lowest worker.
 //! Reference: Blanchard, El Mhamdi, Guerraoui, Stainer: "Machine learning with adversaries", NeurIPS 2017.
 
 use super::{
@@ -35,7 +35,7 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
         NEIGHBORS,
         POWER,
     ],
-    requirement: "n ≥ 2f+3 and select ≤ n−f−2",
+    requirement: "n ≥ 2f+3, select ≤ n−f−2 and f ≤ neighbors ≤ n−f−1",
     reference: "Blanchard et al., Machine learning with adversaries, NeurIPS 2017",
     properties: Properties::ALL,
     build: |arguments| {
@@ -56,8 +56,7 @@ impl Aggregator for MultiKrum {
     }
 
     fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
-        let enough = messages >= 2 * tolerance + 3;
-        enough
+        self.scoring.guaranteed(messages, tolerance)
             && self.defined(messages, tolerance)
             && self.select(messages, tolerance) + tolerance + 2 <= messages
     }

@@ -1,6 +1,7 @@
 //! The majority vote on signs: sign(Σ sign xᵢ) in every coordinate; a tied vote gives 0.
 //!
-//! Needs n ≥ 2f + 1. Only directions survive, so it is biased and not equivariant; the result has entries −1, 0, 1.
+//! Needs n ≥ 2f + 1. Only directions survive, so it is biased and not equivariant; the result has entries −1, 0, 1. Costs one
+//! pass.
 //! Reference: Bernstein, Zhao, Azizzadenesheli, Anandkumar: "signSGD with majority vote is communication efficient
 //! and fault tolerant", ICLR 2019.
 

@@ -2,9 +2,9 @@
 //!
 //! Exact, by branch and bound. From a set T with r messages still to leave out, project on T's leading eigenvector:
 //! whatever r are left out, the spread along it is at least that of the tightest window of |T| − r projections, and the
-//! eigenvalue at least that spread. Branches leave out the most extreme projections first. Beyond the budget of
-//! eigenvalue computations the rule refuses rather than guesses. Ties (relative 1e-12) go to the lexicographically
-//! first subset. Needs n ≥ 2f + 1.
+//! eigenvalue at least that spread. Branches leave out the most extreme projections first. Beyond a budget of
+//! 50,000 eigenvalue computations the rule refuses rather than guesses. Ties (relative 1e-12) go to the lexicographically
+//! first subset. Needs n ≥ 2f + 1. Costs two passes and the search.
 //! Reference: Allouah, Guerraoui, Gupta, Pinot, Stephan: "On the privacy-robustness-utility trilemma in distributed
 //! learning", ICML 2023.
 
@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
     aliases: &["smallest_maximum_eigenvalue_averaging"],
     summary: "the mean of the n−f messages whose covariance has the least largest eigenvalue, found exactly",
     parameters: &[],
-    requirement: "n ≥ 2f+1",
+    requirement: "n ≥ 2f+1; refuses beyond 50,000 search steps",
     reference: "Allouah et al., On the privacy-robustness-utility trilemma, ICML 2023",
     properties: Properties::ALL,
     build: |_| Ok(Box::new(Smea)),

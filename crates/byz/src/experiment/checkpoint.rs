@@ -92,24 +92,43 @@ fn parts<T: Scalar>(trainer: &Trainer<T>) -> Parts<T> {
     parts
 }
 
-/// Takes up the newest checkpoint that verifies; `warn` hears of those that do not. None: start afresh.
+/// Takes up the newest checkpoint that verifies and that lies before the record's first `gap`; `warn` hears of those that do not. None: start afresh.
 pub(super) fn load<T: Scalar>(
     directory: &Path,
     key: &str,
+    gap: u64,
     trainer: &mut Trainer<T>,
     warn: &dyn Fn(&str),
 ) -> Result<Option<Tally>> {
-    for name in NAMES {
+    for (name, next) in NAMES.into_iter().zip(["trying the one before", "starting afresh"]) {
         let path = directory.join(name);
-        let Ok(bytes) = fs::read(&path) else { continue };
-        match read::<T>(&bytes, key) {
-            Ok((header, parts)) => return restore(trainer, header, parts).map(Some),
-            Err(problem) => {
-                warn(&format!("{} is not usable ({problem}); trying an older one", path.display()))
-            }
+        if !path.exists() {
+            continue;
         }
+        let bytes = fs::read(&path).map_err(|error| error.to_string());
+        let problem = match bytes.and_then(|bytes| read::<T>(&bytes, key)) {
+            Ok((header, _)) if header.round >= gap => {
+                format!("rounds.jsonl lacks lines before its round {}", header.round)
+            }
+            Ok((header, parts)) => return restore(trainer, header, parts).map(Some),
+            Err(problem) => problem,
+        };
+        warn(&format!("{} is not usable ({problem}); {next}", path.display()));
     }
     Ok(None)
+}
+
+/// Removes what killed processes were writing; only for who holds the run's lock.
+pub(super) fn sweep_away_unfinished(directory: &Path) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".checkpoint") && name.ends_with(".tmp") {
+            // What cannot be removed does no harm but to take room.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The vectors of each part.

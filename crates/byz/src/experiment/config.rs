@@ -63,6 +63,9 @@ pub struct Config {
     pub data_seed: u64,
     /// Rounds between evaluations.
     pub evaluate_every: u64,
+    /// Rounds between lines of the record, if not every round has one; the last round always has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_every: Option<u64>,
     /// What evaluations look at: `test` or `validation`.
     pub evaluate_on: String,
 }
@@ -107,14 +110,14 @@ pub struct Draft {
     pub seed: Option<u64>,
     pub data_seed: Option<u64>,
     pub evaluate_every: Option<u64>,
+    pub record_every: Option<u64>,
     pub evaluate_on: Option<String>,
 }
 
 impl Draft {
     /// Reads TOML.
     pub fn from_toml(text: &str) -> Result<Draft> {
-        toml::from_str(text)
-            .map_err(|error| Error::Usage(format!("the configuration is not usable: {error}")))
+        toml::from_str(text).map_err(|error| not_usable("the configuration", text, &error))
     }
 
     /// Takes one `key=value` of the command line; text needs no quotes.
@@ -123,24 +126,50 @@ impl Draft {
             return Err(Error::Usage(format!("--set {assignment}: expected key=value, such as rate=0.1")));
         };
         let (key, value) = (key.trim(), value.trim());
-        let mut table = toml::Table::try_from(&*self)
-            .map_err(|error| Error::Internal(format!("a draft is no table: {error}")))?;
-        let mut last = None;
+        let mut first = None;
         // `0.1` and `true` are numbers and truths, `nnm+krum` is text without its quotes.
-        for text in [format!("value = {value}"), format!("value = {}", toml::Value::from(value))] {
-            let Ok(mut parsed) = text.parse::<toml::Table>() else { continue };
-            let Some(parsed) = parsed.remove("value") else { continue };
-            table.insert(key.to_string(), parsed);
-            match table.clone().try_into::<Draft>() {
-                Ok(draft) => {
-                    *self = draft;
+        for text in [value.to_string(), toml::Value::from(value).to_string()] {
+            let Ok(table) = format!("{key} = {text}").parse::<toml::Table>() else { continue };
+            match table.try_into::<Draft>() {
+                Ok(choices) => {
+                    self.choose(&choices);
                     return Ok(());
                 }
-                Err(error) => last = Some(error),
+                Err(error) => first = first.or(Some(error)),
             }
         }
-        let problem = last.map_or_else(|| "it is no value".into(), |error| error.message().to_string());
+        let problem = first.map_or_else(|| "it is no value".into(), |error| error.message().to_string());
         Err(Error::Usage(format!("--set {assignment}: {problem}")))
+    }
+
+    /// Lets choices override this draft, and with them what only followed from the old ones: an optimiser brings its own
+    /// chains, and a file that was resolved spells out defaults that nobody chose.
+    pub fn choose(&mut self, choices: &Draft) {
+        if choices.optimizer.is_some() {
+            (self.worker, self.server, self.schedule) = (None, None, None);
+        }
+        if choices.byzantine.is_some() && self.tolerance == self.byzantine {
+            self.tolerance = None;
+        }
+        if choices.seed.is_some() && self.data_seed == self.seed {
+            self.data_seed = None;
+        }
+        let stage = |attack: &Option<String>| {
+            registry::read("attack", attacks::table::<f64>(), attack.as_deref()?)
+                .ok()
+                .map(|a| stage_name(a.acts_on()))
+        };
+        if choices.attack.is_some() && self.attack_acts_on.as_deref() == stage(&self.attack) {
+            self.attack_acts_on = None;
+        }
+        macro_rules! override_each {
+            ($($field:ident)*) => { $( if choices.$field.is_some() { self.$field.clone_from(&choices.$field); } )* };
+        }
+        override_each!(
+            task workers byzantine tolerance attack attack_acts_on byzantine_momentum byzantine_data defense strict
+            optimizer worker server rate schedule rounds batch batches_per_epoch partition seed data_seed
+            evaluate_every record_every evaluate_on
+        );
     }
 
     /// Fills in presets and defaults, and checks everything that can be checked without data.
@@ -160,10 +189,7 @@ impl Draft {
         })?;
         let byzantine = self.byzantine.unwrap_or(0);
         let attack = self.attack.clone().unwrap_or_else(|| "none".into());
-        let acts_on = match registry::read("attack", attacks::table::<f64>(), &attack)?.acts_on() {
-            Stage::Gradients => "gradients",
-            Stage::Messages => "messages",
-        };
+        let acts_on = stage_name(registry::read("attack", attacks::table::<f64>(), &attack)?.acts_on());
         let seed = self.seed.unwrap_or(0);
         let config = Config {
             task,
@@ -187,6 +213,7 @@ impl Draft {
             seed,
             data_seed: self.data_seed.unwrap_or(seed),
             evaluate_every: self.evaluate_every.unwrap_or(50),
+            record_every: self.record_every,
             evaluate_on: self.evaluate_on.clone().unwrap_or_else(|| "test".into()),
         };
         config.check()?;
@@ -197,8 +224,8 @@ impl Draft {
 impl Config {
     /// Reads a resolved configuration back.
     pub fn from_toml(text: &str) -> Result<Config> {
-        let config: Config = toml::from_str(text)
-            .map_err(|error| Error::Usage(format!("the stored configuration is not usable: {error}")))?;
+        let config: Config =
+            toml::from_str(text).map_err(|error| not_usable("the stored configuration", text, &error))?;
         config.check()?;
         registry::read("task", tasks::TABLE, &config.task)?;
         Ok(config)
@@ -213,6 +240,11 @@ impl Config {
     pub fn key(&self) -> String {
         let digest = Sha256::digest(self.to_toml());
         digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether the record has a line for this round.
+    pub(super) fn records(&self, round: u64) -> bool {
+        round == self.rounds || round.is_multiple_of(self.record_every.unwrap_or(1))
     }
 
     /// Honest workers; they come first.
@@ -243,14 +275,16 @@ impl Config {
         if !self.rate.is_finite() || self.rate <= 0.0 {
             return usage(format!("rate = {}: expected a finite number above zero", self.rate));
         }
-        for (name, value) in [
-            ("rounds", self.rounds),
-            ("batch", self.batch as u64),
-            ("evaluate_every", self.evaluate_every),
-            ("batches_per_epoch", self.batches_per_epoch.unwrap_or(1) as u64),
+        let many = u64::from(u32::MAX);
+        for (name, value, most) in [
+            ("rounds", self.rounds, many),
+            ("batch", self.batch as u64, MOST_EXAMPLES),
+            ("evaluate_every", self.evaluate_every, many),
+            ("record_every", self.record_every.unwrap_or(1), many),
+            ("batches_per_epoch", self.batches_per_epoch.unwrap_or(1) as u64, many),
         ] {
-            if value == 0 || value > u64::from(u32::MAX) {
-                return usage(format!("{name} = {value}: expected 1 to {}", u32::MAX));
+            if value == 0 || value > most {
+                return usage(format!("{name} = {value}: expected 1 to {most}"));
             }
         }
         for (name, value, words) in [
@@ -272,5 +306,22 @@ impl Config {
     }
 }
 
+/// What is wrong with a file and where, on one line.
+pub(super) fn not_usable(what: &str, text: &str, error: &toml::de::Error) -> Error {
+    let line =
+        error.span().and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
+    let place = line.map_or(String::new(), |line| format!("line {line}: "));
+    Error::Usage(format!("{what} is not usable: {place}{}", error.message().replace('\n', " ")))
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Gradients => "gradients",
+        Stage::Messages => "messages",
+    }
+}
+
+/// Larger batches fit no memory.
+const MOST_EXAMPLES: u64 = 1 << 20;
 /// More would overflow the counters of random streams long after memory.
 const MOST_WORKERS: usize = 1 << 16;

@@ -15,7 +15,7 @@
 //! An option is a value of its axis' key, or a table of keys with a label and, where the optimisers differ, rates of its own.
 
 use super::{
-    config::{Config, Draft},
+    config::{Config, Draft, not_usable},
     presentation::Presentation,
 };
 use crate::error::{Error, Result};
@@ -34,6 +34,9 @@ pub struct Grid {
     /// What they differ in; the cells are the product.
     #[serde(default)]
     axes: toml::Table,
+    /// Rates of single cells, by patterns such as `BF/RFA/*`; these are not tuned.
+    #[serde(default)]
+    rates: toml::Table,
     /// How the rate is chosen; without it, each cell's own rate stands.
     pub tuning: Option<Tuning>,
     /// How the results are shown.
@@ -121,8 +124,7 @@ impl Cell {
 impl Grid {
     /// Reads and checks a grid.
     pub fn from_toml(text: &str) -> Result<Grid> {
-        let grid: Grid =
-            toml::from_str(text).map_err(|error| Error::Usage(format!("the grid is not usable: {error}")))?;
+        let grid: Grid = toml::from_str(text).map_err(|error| not_usable("the grid", text, &error))?;
         let usage = |problem: &str| Err(Error::Usage(format!("the grid is not usable: {problem}")));
         if grid.seeds.is_empty() {
             return usage("seeds is empty; give at least one");
@@ -146,6 +148,15 @@ impl Grid {
             if tuning.seeds.is_empty() {
                 return usage("tuning.seeds is empty; give at least one");
             }
+            if tuning.rounds == Some(0) {
+                return usage("tuning.rounds = 0: candidates need at least one round");
+            }
+            if grid.cells()?.iter().all(|cell| cell.rates.is_empty()) {
+                return usage("tuning has no rates; give tuning.rates, or rates in the options of an axis");
+            }
+        }
+        if grid.base.contains_key("seed") || grid.axes.contains_key("seed") {
+            return usage("seed in base or axes would be lost; list seeds = [...] at the top of the file");
         }
         // Wrong cells are found before the first one runs.
         for cell in grid.cells()? {
@@ -160,9 +171,15 @@ impl Grid {
         self.axes.keys().cloned().collect()
     }
 
-    /// Sets a key of every cell, such as `rounds`.
-    pub fn set(&mut self, key: &str, value: impl Into<toml::Value>) {
-        self.base.insert(key.to_string(), value.into());
+    /// Gives every cell this many rounds, and candidates no more than that.
+    pub fn limit_rounds(&mut self, rounds: u64) -> Result<()> {
+        let value = i64::try_from(rounds).ok().filter(|rounds| *rounds > 0);
+        let value = value.ok_or_else(|| Error::Usage(format!("rounds = {rounds}: expected at least 1")))?;
+        self.base.insert("rounds".into(), value.into());
+        if let Some(limit) = self.tuning.as_mut().and_then(|tuning| tuning.rounds.as_mut()) {
+            *limit = rounds.min(*limit);
+        }
+        Ok(())
     }
 
     /// Which cells the patterns mean, in the order of the grid; all of them if there is no pattern.
@@ -199,14 +216,30 @@ impl Grid {
             cells = product;
         }
         let cell = |(labels, table, rates): Partial| {
-            let draft: Draft = table
-                .try_into()
-                .map_err(|error: toml::de::Error| Error::Usage(format!("the grid is not usable: {error}")))?;
+            let draft: Draft = table.try_into().map_err(|error| not_usable("the grid", "", &error))?;
             let rates = if self.tuning.is_some() { rates } else { Vec::new() };
             Ok(Cell { labels, draft, rates })
         };
-        cells.into_iter().map(cell).collect()
+        let mut cells = cells.into_iter().map(cell).collect::<Result<Vec<_>>>()?;
+        for (pattern, rate) in &self.rates {
+            let Some(rate) = number(rate) else {
+                return Err(Error::Usage(format!("rates.\"{pattern}\": expected a number")));
+            };
+            let mut known = false;
+            for cell in cells.iter_mut().filter(|cell| cell.matches(pattern)) {
+                (cell.draft.rate, cell.rates, known) = (Some(rate), Vec::new(), true);
+            }
+            if !known {
+                return Err(Error::Usage(format!("rates.\"{pattern}\": no cell is called so")));
+            }
+        }
+        Ok(cells)
     }
+}
+
+/// A number, whole or not.
+fn number(value: &toml::Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|value| value as f64))
 }
 
 type Partial = (Vec<(String, String)>, toml::Table, Vec<f64>);
@@ -227,10 +260,7 @@ fn extend(
                 match (key.as_str(), value) {
                     ("label", toml::Value::String(text)) => label = Some(text.clone()),
                     ("rates", toml::Value::Array(values)) => {
-                        let numbers = values.iter().map(|value| {
-                            value.as_float().or_else(|| value.as_integer().map(|value| value as f64))
-                        });
-                        rates = numbers.collect::<Option<_>>().ok_or_else(|| {
+                        rates = values.iter().map(number).collect::<Option<_>>().ok_or_else(|| {
                             Error::Usage(format!("axes.{axis}: rates must be a list of numbers"))
                         })?;
                     }

@@ -3,6 +3,7 @@
 //! The lines of a run that was cut off and resumed are those of one that was not, byte for byte: before resuming, the file is
 //! cut back to the checkpoint's round.
 
+use super::config::Config;
 use crate::{
     diagnostics::Round,
     error::{Error, Result},
@@ -11,7 +12,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{BufRead, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -64,8 +65,8 @@ pub struct Summary {
     pub aggregate_norm: Option<f64>,
     /// Length of the true gradient at the end, where it is known.
     pub gradient_norm: Option<f64>,
-    /// Accuracy per class at the end, where there are classes.
-    pub per_class: Option<Vec<f64>>,
+    /// Accuracy per class at the end, where there are classes; none of a class that was not seen.
+    pub per_class: Option<Vec<Option<f64>>>,
     /// Rounds whose update was zero.
     pub zero_updates: u64,
     /// Messages found invalid, over all rounds.
@@ -106,11 +107,35 @@ impl Record {
             .map_err(|error| Error::file(&path, format_args!("is damaged ({error}); delete it to run again")))
     }
 
+    /// `timing.jsonl`, open for more, which nobody else may have open meanwhile: two processes would write over each other.
+    pub(super) fn lock(&self) -> Result<File> {
+        let path = self.path("timing.jsonl");
+        let failed = |error: std::io::Error| Error::file(&path, format_args!("cannot be opened: {error}"));
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => {
+                let problem = "another process is working on this run; wait for it or choose another --out";
+                Err(Error::file(&self.directory, problem))
+            }
+            // Some file systems have no locks.
+            Err(TryLockError::Error(_)) => Ok(file),
+        }
+    }
+
+    /// The first round of which `rounds.jsonl` lacks the line that this configuration asks for.
+    pub(super) fn first_gap(&self, config: &Config) -> u64 {
+        File::open(self.path("rounds.jsonl")).map_or(0, |file| Lines::of(file, config, u64::MAX).next)
+    }
+
     /// `rounds.jsonl`, cut back to what happened up to `round` and open for more; from the beginning if none.
-    pub(super) fn rounds(&self, round: Option<u64>) -> Result<BufWriter<File>> {
+    pub(super) fn rounds(&self, config: &Config, round: Option<u64>) -> Result<BufWriter<File>> {
         let path = self.path("rounds.jsonl");
         let failed = |error: std::io::Error| Error::file(&path, format_args!("cannot be written: {error}"));
-        let keep = round.map_or(Ok(0), |round| kept_bytes(&path, round)).map_err(failed)?;
+        let keep = match round {
+            None => 0,
+            Some(round) => Lines::of(File::open(&path).map_err(failed)?, config, round).bytes,
+        };
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
         file.set_len(keep).map_err(failed)?;
         let mut file = BufWriter::new(file);
@@ -119,22 +144,36 @@ impl Record {
     }
 }
 
-/// Bytes of the whole lines up to `round`.
-fn kept_bytes(path: &Path, round: u64) -> std::io::Result<u64> {
-    #[derive(Deserialize)]
-    struct Numbered {
-        round: u64,
-    }
-    let mut reader = BufReader::new(File::open(path)?);
-    let (mut kept, mut line) = (0, String::new());
-    loop {
-        line.clear();
-        let bytes = reader.read_line(&mut line)?;
-        let whole = line.ends_with('\n');
-        match serde_json::from_str::<Numbered>(&line) {
-            Ok(numbered) if whole && numbered.round <= round => kept += bytes as u64,
-            _ => return Ok(kept),
+/// The whole lines at the beginning of a record, without a gap.
+struct Lines {
+    /// The round whose line should come next.
+    next: u64,
+    bytes: u64,
+}
+
+impl Lines {
+    /// Those of rounds up to `last`.
+    fn of(file: File, config: &Config, last: u64) -> Lines {
+        #[derive(Deserialize)]
+        struct Numbered {
+            round: u64,
         }
+        let mut reader = BufReader::new(file);
+        let (mut lines, mut line) = (Lines { next: 0, bytes: 0 }, Vec::new());
+        while lines.next <= last {
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line);
+            let numbered = serde_json::from_slice::<Numbered>(&line);
+            match (read, numbered) {
+                (Ok(bytes), Ok(Numbered { round })) if line.ends_with(b"\n") && round == lines.next => {
+                    lines.bytes += bytes as u64;
+                    let after = (round + 1..=config.rounds).find(|round| config.records(*round));
+                    lines.next = after.unwrap_or(u64::MAX);
+                }
+                _ => break,
+            }
+        }
+        lines
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     trainer::Trainer,
 };
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{BufWriter, Write},
     path::Path,
     time::{Duration, Instant},
@@ -49,23 +49,30 @@ pub struct Ended {
 pub fn run(config: &Config, directory: &Path, data: &Directory, watch: &Watch<'_>) -> Result<Ended> {
     let record = Record::at(directory)?;
     let stored = record.path("config.toml");
-    match std::fs::read_to_string(&stored) {
-        Ok(text) if text != config.to_toml() => {
-            return Err(Error::Usage(format!(
-                "{} holds another run; choose another --out or delete it",
-                directory.display()
-            )));
-        }
-        Ok(_) => {}
-        Err(_) => record.write("config.toml", &config.to_toml())?,
+    let other = || {
+        let place = directory.display();
+        Error::Usage(format!("{place} holds another run; choose another --out or delete it"))
+    };
+    if std::fs::read_to_string(&stored).is_ok_and(|text| text != config.to_toml()) {
+        return Err(other());
     }
     if let Some(summary) = record.summary()? {
         let resumed = summary.rounds;
+        return if summary.key == config.key() { Ok(Ended { summary, resumed }) } else { Err(other()) };
+    }
+    // What cannot be opened leaves the directory to what can.
+    let opened = open(config, data)?;
+    let lock = record.lock()?;
+    // Another process may have finished it meanwhile.
+    if let Some(summary) = record.summary()?.filter(|summary| summary.key == config.key()) {
+        let resumed = summary.rounds;
         return Ok(Ended { summary, resumed });
     }
-    match open(config, data)? {
-        Opened::F32(trainer) => Running::start(config, record, trainer, watch)?.finish(),
-        Opened::F64(trainer) => Running::start(config, record, trainer, watch)?.finish(),
+    record.write("config.toml", &config.to_toml())?;
+    checkpoint::sweep_away_unfinished(directory);
+    match opened {
+        Opened::F32(trainer) => Running::start(config, record, lock, trainer, watch)?.finish(),
+        Opened::F64(trainer) => Running::start(config, record, lock, trainer, watch)?.finish(),
     }
 }
 
@@ -87,15 +94,15 @@ impl<'a, T: Scalar> Running<'a, T> {
     fn start(
         config: &'a Config,
         record: Record,
+        timing: File,
         mut trainer: Trainer<T>,
         watch: &'a Watch<'a>,
     ) -> Result<Self> {
         let key = config.key();
-        let tally = checkpoint::load(&record.path("."), &key, &mut trainer, watch.warn)?;
-        let rounds = record.rounds(tally.as_ref().map(|_| trainer.round))?;
-        let path = record.path("timing.jsonl");
-        let timing = OpenOptions::new().create(true).append(true).open(&path);
-        let timing = timing.map_err(|error| Error::file(&path, format_args!("cannot be opened: {error}")))?;
+        // A checkpoint is of use only with the lines of all rounds before it.
+        let gap = record.first_gap(config);
+        let tally = checkpoint::load(&record.path("."), &key, gap, &mut trainer, watch.warn)?;
+        let rounds = record.rounds(config, tally.as_ref().map(|_| trainer.round))?;
         Ok(Running {
             resumed: trainer.round,
             tally: tally.unwrap_or_default(),
@@ -142,7 +149,12 @@ impl<'a, T: Scalar> Running<'a, T> {
                 return Err(Error::Diverged { round: next });
             }
             let metrics = if evaluates { Some(self.evaluate()?) } else { None };
-            self.write(&Line { round: next, training: Some(&report), evaluation: metrics.as_ref() })?;
+            if metrics.as_ref().is_some_and(|metrics| !metrics.loss.is_finite()) {
+                return Err(Error::Diverged { round: next });
+            }
+            if self.config.records(next) {
+                self.write(&Line { round: next, training: Some(&report), evaluation: metrics.as_ref() })?;
+            }
             (self.watch.progress)(next, &report, metrics.as_ref());
             if evaluates {
                 self.time(timed)?;
@@ -165,7 +177,8 @@ impl<'a, T: Scalar> Running<'a, T> {
             trainer.task.evaluate(&trainer.parameters, self.config.split(), self.watch.engine.threads)?;
         let higher = trainer.task.objective().higher_is_better;
         let better = |best: f64| if higher { metrics.metric > best } else { metrics.metric < best };
-        if metrics.metric.is_finite() && self.tally.best_metric.is_none_or(better) {
+        if metrics.metric.is_finite() && metrics.loss.is_finite() && self.tally.best_metric.is_none_or(better)
+        {
             self.tally.best_metric = Some(metrics.metric);
         }
         self.last.1 = Some(metrics.clone());
@@ -193,6 +206,9 @@ impl<'a, T: Scalar> Running<'a, T> {
     /// Lines first: a checkpoint never knows of rounds that the record has not.
     fn save(&mut self) -> Result<()> {
         self.flush()?;
+        let path = self.record.path("rounds.jsonl");
+        let synced = self.rounds.get_ref().sync_data();
+        synced.map_err(|error| Error::file(path, format_args!("cannot be written: {error}")))?;
         checkpoint::save(&self.record.path("."), &self.key, &self.trainer, &self.tally)
     }
 
@@ -219,7 +235,9 @@ impl<'a, T: Scalar> Running<'a, T> {
             training_loss: round.map(|round| round.loss),
             aggregate_norm: round.map(|round| round.aggregate_norm),
             gradient_norm: metrics.and_then(|metrics| metrics.gradient_norm),
-            per_class: metrics.and_then(|metrics| metrics.per_class.clone()),
+            per_class: metrics
+                .and_then(|metrics| metrics.per_class.as_ref())
+                .map(|classes| classes.iter().map(|&class| class.is_finite().then_some(class)).collect()),
             zero_updates: self.trainer.zero_updates,
             invalid_messages: self.tally.invalid_messages,
         }

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
     kernels::Scalar,
     partitions, registry, schedules,
-    tasks::{self, AnyTask, Setting, Task},
+    tasks::{self, AnyTask, LabelMap, Setting, Task},
     trainer::{Spent, Trainer},
     transforms::Chain,
 };
@@ -41,20 +41,24 @@ pub fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> R
     for link in server.0.iter().chain(workers.iter().flat_map(|chain| &chain.0)) {
         link.check(task.layout())?;
     }
-    let parameters = task.initial_parameters(config.seed);
-    let shards = shards(config, task.as_ref())?;
-    let size = config.workers.checked_mul(parameters.len());
-    let mut rows = Vec::new();
+    let attack = registry::read("attack", attacks::table::<T>(), &config.attack)?;
+    if let Some(labels) = attack.poisons_labels() {
+        check_labels(config, labels, task.examples().classes)?;
+    }
+    let (dimension, mut rows) = (task.layout().dimension(), Vec::new());
+    let size = config.workers.checked_mul(dimension);
     if size.is_none_or(|size| rows.try_reserve_exact(size).is_err()) {
-        let (n, d) = (config.workers, parameters.len());
+        let (n, d) = (config.workers, dimension);
         return Err(Error::Usage(format!(
             "{n} messages of {d} numbers do not fit memory; use fewer workers"
         )));
     }
-    rows.resize(config.workers * parameters.len(), T::default());
+    rows.resize(config.workers * dimension, T::default());
+    let parameters = task.initial_parameters(config.seed);
+    let shards = shards(config, task.as_ref())?;
     Ok(Trainer {
         defense: Defense::new(&config.defense, config.tolerance)?.strict(config.strict),
-        attack: registry::read("attack", attacks::table::<T>(), &config.attack)?,
+        attack,
         stage: config.stage(),
         workers,
         server,
@@ -73,6 +77,16 @@ pub fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> R
         parameters,
         task,
     })
+}
+
+/// An attack on labels that changes none is a mistake.
+fn check_labels(config: &Config, labels: LabelMap, classes: usize) -> Result<()> {
+    let Config { task, attack, .. } = config;
+    match (0..classes).any(|label| labels.apply(label, classes) != label) {
+        true => Ok(()),
+        false if classes == 0 => Err(Error::Usage(format!("{task} has no labels for {attack} to change"))),
+        false => Err(Error::Usage(format!("{attack} changes no label of {classes} classes"))),
+    }
 }
 
 /// Every worker's examples; none for tasks without data.

@@ -14,11 +14,12 @@ use crate::{
     data::Directory,
     error::{Error, Result},
     files,
+    sharing::share_out,
 };
 use std::{
+    collections::{HashMap, HashSet},
     io::Write,
     path::{Path, PathBuf},
-    sync::Mutex,
 };
 
 /// One run of a sweep.
@@ -86,13 +87,21 @@ impl Sweep<'_> {
         let cells = self.cells()?;
         let chosen = match &self.grid.tuning {
             Some(tuning) => self.tune(&cells, tuning)?,
-            None => vec![Chosen::default(); cells.len()],
+            None => cells.iter().map(|_| Chosen { rate: Ok(None), scores: Vec::new() }).collect(),
         };
-        let (mut jobs, mut indexed) = (Vec::new(), Vec::new());
+        let (mut jobs, mut indexed, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for ((index, cell), chosen) in cells.iter().zip(chosen) {
             let mut entry = Indexed { scores: chosen.scores, ..Indexed::idle(cell) };
             for &seed in &self.grid.seeds {
-                let job = self.job("runs", *index, cell.config(seed, chosen.rate)?);
+                let rate = match &chosen.rate {
+                    Ok(rate) => *rate,
+                    Err(error) => {
+                        let config = cell.config(seed, cell.rates.first().copied())?;
+                        failed.push(Settled { cell: *index, config, outcome: Err(error.clone()) });
+                        continue;
+                    }
+                };
+                let job = self.job("runs", *index, cell.config(seed, rate)?);
                 entry.rate = Some(job.config.rate);
                 entry.runs.push(job.config.key());
                 jobs.push(job);
@@ -104,7 +113,10 @@ impl Sweep<'_> {
             files::replace(&self.directory.join("expected.csv"), |out| out.write_all(expected.as_bytes()))?;
         }
         self.index(indexed)?.save(self.directory)?;
-        Ok(self.settle(jobs))
+        failed.iter().for_each(|settled| (self.settled)(settled));
+        failed.extend(self.settle(jobs));
+        failed.sort_by_key(|settled| settled.cell);
+        Ok(failed)
     }
 
     /// The chosen cells and their places in the grid.
@@ -130,6 +142,7 @@ impl Sweep<'_> {
     fn tune(&self, cells: &[(usize, Cell)], tuning: &Tuning) -> Result<Vec<Chosen>> {
         let mut remaining: Vec<Vec<f64>> = cells.iter().map(|(_, cell)| cell.rates.clone()).collect();
         let mut scores = vec![Vec::new(); cells.len()];
+        let mut problems: Vec<Option<Error>> = vec![None; cells.len()];
         let most = remaining.iter().map(Vec::len).max().unwrap_or(0);
         for rung in 0..rungs(tuning, most, 1).len() {
             let mut jobs = Vec::new();
@@ -153,55 +166,55 @@ impl Sweep<'_> {
                 if rung < last {
                     let keep = if rung + 1 == last { 1 } else { candidates.len().div_ceil(2) };
                     scores[index].extend(told(candidates, &own, tuning));
+                    problems[index] = problems[index].take().or_else(|| problem(&own, tuning));
                     *candidates = best(candidates, &own, tuning, keep);
                 }
             }
         }
-        let chosen = |(rates, scores): (Vec<f64>, _)| Chosen { rate: rates.first().copied(), scores };
-        Ok(remaining.into_iter().zip(scores).map(chosen).collect())
+        let chosen = |((rates, scores), problem): ((Vec<f64>, _), Option<Error>)| Chosen {
+            rate: problem.map_or(Ok(rates.first().copied()), Err),
+            scores,
+        };
+        Ok(remaining.into_iter().zip(scores).zip(problems).map(chosen).collect())
     }
 
     /// Runs all jobs, `jobs` at a time; what fails is tried once more at the end.
     fn settle(&self, jobs: Vec<Job>) -> Vec<Settled> {
-        let mut settled = self.attempt(jobs);
+        // Cells may share a run: it is done once.
+        let mut places = HashSet::new();
+        let once = jobs.iter().filter(|job| places.insert(&job.directory)).cloned().collect();
+        let mut settled = self.attempt(once);
         let failed = |settled: &Settled| matches!(&settled.outcome, Err(error) if is_transient(error));
         let again: Vec<usize> = (0..settled.len()).filter(|&index| failed(&settled[index].1)).collect();
-        let jobs = again.iter().map(|&index| settled[index].0.clone()).collect();
-        for (index, retried) in again.into_iter().zip(self.attempt(jobs)) {
+        let retries = again.iter().map(|&index| settled[index].0.clone()).collect();
+        for (index, retried) in again.into_iter().zip(self.attempt(retries)) {
             settled[index] = retried;
         }
-        settled.into_iter().map(|(_, settled)| settled).collect()
+        let outcomes: HashMap<PathBuf, Result<Summary>> =
+            settled.into_iter().map(|(job, settled)| (job.directory, settled.outcome)).collect();
+        let tell = |Job { cell, config, directory }| {
+            let outcome = outcomes[&directory].clone();
+            Settled { cell, config, outcome }
+        };
+        jobs.into_iter().map(tell).collect()
     }
 
     fn attempt(&self, jobs: Vec<Job>) -> Vec<(Job, Settled)> {
-        let results: Mutex<Vec<Option<(Job, Settled)>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-        let threads = self.jobs.clamp(1, jobs.len().max(1));
-        let queue = Mutex::new(jobs.into_iter().enumerate());
-        std::thread::scope(|scope| {
-            let body = || {
-                loop {
-                    let next = queue.lock().expect("a run panicked").next();
-                    let Some((index, job)) = next else { break };
-                    let watch = (self.watch)(&job);
-                    let outcome = run(&job.config, &job.directory, self.data, &watch);
-                    let outcome = outcome.map(|Ended { summary, .. }| summary);
-                    let settled = Settled { cell: job.cell, config: job.config.clone(), outcome };
-                    (self.settled)(&settled);
-                    results.lock().expect("a run panicked")[index] = Some((job, settled));
-                }
-            };
-            (1..threads).for_each(|_| drop(scope.spawn(body)));
-            body();
-        });
-        let results = results.into_inner().expect("a run panicked");
-        results.into_iter().map(|result| result.expect("every job ran")).collect()
+        let one = |job: Job, (): &mut ()| {
+            let watch = (self.watch)(&job);
+            let outcome = run(&job.config, &job.directory, self.data, &watch);
+            let outcome = outcome.map(|Ended { summary, .. }| summary);
+            let settled = Settled { cell: job.cell, config: job.config.clone(), outcome };
+            (self.settled)(&settled);
+            (job, settled)
+        };
+        share_out(jobs, self.jobs, || (), one)
     }
 }
 
 /// What tuning found for one cell.
-#[derive(Clone, Debug, Default)]
 struct Chosen {
-    rate: Option<f64>,
+    rate: Result<Option<f64>>,
     scores: Vec<(f64, Option<f64>)>,
 }
 
@@ -225,6 +238,21 @@ fn rungs(tuning: &Tuning, candidates: usize, rounds: u64) -> Vec<(usize, u64)> {
     }
     let last = counts.len() - 1;
     counts.iter().enumerate().map(|(rung, &count)| (count, (full >> (last - rung)).max(1))).collect()
+}
+
+/// Why the candidates of a cell cannot be compared: one of them failed, or did not measure what decides. Candidates that
+/// diverged can: they are the worst.
+fn problem(settled: &[&Settled], tuning: &Tuning) -> Option<Error> {
+    settled.iter().find_map(|settled| match &settled.outcome {
+        Err(error) => Some(Error::Usage(format!("tuning failed at rate {}: {error}", settled.config.rate))),
+        Ok(summary) if summary.status == Status::Finished && value(summary, &tuning.metric).is_none() => {
+            Some(Error::Usage(format!(
+                "tuning.metric = {}: {} does not measure it; choose another",
+                tuning.metric, settled.config.task
+            )))
+        }
+        Ok(_) => None,
+    })
 }
 
 /// The mean score of a candidate over its seeds, less is better.
@@ -267,14 +295,17 @@ fn score(settled: &Settled, metric: &str) -> f64 {
     if summary.status == Status::Diverged {
         return f64::INFINITY;
     }
-    let sign = if summary.higher_is_better { -1.0 } else { 1.0 };
-    let value = match metric {
-        "metric" => summary.metric.map(|metric| sign * metric),
-        "best_metric" => summary.best_metric.map(|metric| sign * metric),
+    let sign = if summary.higher_is_better && metric.ends_with("metric") { -1.0 } else { 1.0 };
+    value(summary, metric).map_or(f64::INFINITY, |value| sign * value)
+}
+
+fn value(summary: &Summary, metric: &str) -> Option<f64> {
+    match metric {
+        "metric" => summary.metric,
+        "best_metric" => summary.best_metric,
         "loss" => summary.loss,
         "training_loss" => summary.training_loss,
         "gradient_norm" => summary.gradient_norm,
         _ => summary.aggregate_norm,
-    };
-    value.unwrap_or(f64::INFINITY)
+    }
 }

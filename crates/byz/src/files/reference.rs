@@ -20,7 +20,8 @@ impl Inputs {
         let format = Format::of(path)?;
         let usage = |problem: String| Error::Usage(format!("{}: {problem}", path.display()));
         let map = Map::open(path)?.ok_or_else(|| usage("no such file".into()))?;
-        let (row, found, _) = read(Arc::new(map), format).map_err(|problem| Error::file(path, problem))?;
+        let (row, found, _) = read(Arc::new(map), format)
+            .map_err(|problem| usage(format!("no usable reference: {problem}")))?;
         let expected = self.layout().ok_or_else(|| usage("there is no message to compare it with".into()))?;
         let difference = match (expected, &found) {
             // An aggregate of float16 vectors is written as float32.

@@ -61,7 +61,7 @@ pub struct Evaluation {
     /// Length of the true gradient.
     pub gradient_norm: Option<f64>,
     /// Accuracy per class.
-    pub per_class: Option<Vec<f64>>,
+    pub per_class: Option<Vec<Option<f64>>>,
 }
 
 /// JSON has no infinities; they are written as null.

@@ -12,6 +12,18 @@ pub struct Table {
     pub lines: Vec<Vec<String>>,
 }
 
+impl Table {
+    /// With the labels of the first columns made one, for terminals.
+    pub fn joined(mut self, columns: usize) -> Table {
+        for line in &mut self.lines {
+            let name = line.drain(..columns).collect::<Vec<_>>().join("/");
+            line.insert(0, name);
+        }
+        self.heading.splice(..columns, ["cell".to_string()]);
+        self
+    }
+}
+
 /// How a cell compares with what was published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
@@ -68,29 +80,44 @@ impl Study {
         Some(if agrees { Agreement::Agrees } else { Agreement::Differs })
     }
 
-    /// What a measure is called in this study, with its unit.
+    /// What a measure is called in this study.
     pub fn measure_name(&self, measure: Measure) -> String {
         let shown = self.report.measure == measure.name;
-        let own = self.cells.iter().find_map(|cell| cell.runs.first()).map(|run| &run.summary.metric_name);
-        let name = match own {
+        let mut names = self.cells.iter().flat_map(|cell| &cell.runs).map(|run| &run.summary.metric_name);
+        let own = names.next().filter(|first| names.all(|name| name == *first));
+        match own {
             _ if shown && !self.report.name.is_empty() => self.report.name.clone(),
             Some(own) if measure.name == "metric" => own.clone(),
             _ => measure.name.replace('_', " "),
+        }
+    }
+
+    /// In what unit the numbers are, in words; nothing if it is one.
+    pub fn unit(&self) -> String {
+        if self.report.unit == 1.0 { String::new() } else { format!("in units of {:e}", self.report.unit) }
+    }
+
+    /// The number of runs of every cell, if it is the same everywhere and none diverged.
+    pub fn runs_each(&self) -> Option<usize> {
+        let first = self.cells.first().map(|cell| cell.runs.len());
+        let same = |cell: &StudyCell| {
+            Some(cell.runs.len()) == first && cell.runs.len() == cell.wanted && cell.diverged() == 0
         };
-        if self.report.unit == 1.0 { name } else { format!("{name} /{:e}", self.report.unit) }
+        first.filter(|_| self.cells.iter().all(same))
     }
 
     /// A table for people.
     pub fn table(&self, columns: Columns) -> Table {
         let published = !self.expected.is_empty();
         let tuned = self.cells.iter().any(|cell| !cell.scores.is_empty());
+        let counted = self.runs_each().is_none();
         let mut heading = self.axes.clone();
         heading.extend(tuned.then(|| "rate".to_string()));
         heading.push(self.measure_name(columns.measure));
         heading.extend(columns.beside.map(|beside| self.measure_name(beside)));
         heading.extend(published.then(|| "published".to_string()));
         heading.extend(published.then(String::new));
-        heading.push("runs".into());
+        heading.extend(counted.then(|| "runs".to_string()));
         let lines = self.cells.iter().map(|cell| {
             let mut line = cell.labels.clone();
             line.extend(tuned.then(|| cell.rate.map_or(String::new(), |rate| format!("{rate}"))));
@@ -103,7 +130,7 @@ impl Study {
                 }));
                 line.push(self.agreement(cell, columns).map_or("", Agreement::text).into());
             }
-            line.push(runs(cell));
+            line.extend(counted.then(|| runs(cell)));
             line
         });
         Table { lines: lines.collect(), heading }

@@ -175,8 +175,7 @@ impl<T: Smooth> Task for CharGpt<T> {
         Ok(share_out(
             jobs,
             threads,
-            &self.pool,
-            || self.workspace(),
+            || self.pool.borrow(|| self.workspace()),
             |(batch, row), space| self.gradient(parameters, batch, space, row),
         ))
     }
@@ -189,8 +188,7 @@ impl<T: Smooth> Task for CharGpt<T> {
         let losses = share_out(
             jobs,
             threads,
-            &self.pool,
-            || self.workspace(),
+            || self.pool.borrow(|| self.workspace()),
             |blocks, space| {
                 self.load(space, Part::Validation, blocks, None);
                 self.model.forward(&Pass { parameters, masks: None, first: 0 }, space);

@@ -4,7 +4,7 @@
 //! on the threads, and a workspace never grows.
 
 use super::{
-    Batch, Examples, Metrics, Objective, Pool, Split, Task,
+    Batch, Borrowed, Examples, Metrics, Objective, Pool, Split, Task,
     digits::{CLASSES, Digits, normalise},
     share_out,
     tally::Tally,
@@ -132,24 +132,24 @@ impl<T: Smooth, N: Network<T>> Task for Classifier<T, N> {
             ));
         }
         let jobs = batches.iter().zip(out.into_rows()).collect();
-        let work = |(batch, row): (&Batch<'_>, &mut [T]), space: &mut N::Space| {
+        let work = |(batch, row): (&Batch<'_>, &mut [T]), space: &mut Borrowed<'_, N::Space>| {
             self.gradient(parameters, batch, row, space)
         };
-        Ok(share_out(jobs, threads, &self.spaces, || self.network.space(), work))
+        Ok(share_out(jobs, threads, || self.spaces.borrow(|| self.network.space()), work))
     }
 
     fn evaluate(&self, parameters: &[T], split: Split, threads: usize) -> Result<Metrics> {
         self.check(parameters)?;
         let images = self.digits.held_out(split)?;
         let count = images.labels.len();
-        let work = |first: usize, space: &mut N::Space| {
+        let work = |first: usize, space: &mut Borrowed<'_, N::Space>| {
             let samples = CHUNK.min(count - first);
             normalise(images, first..first + samples, self.network.images(space));
             let logits = self.network.forward(parameters, samples, false, space);
             Tally::new(logits, &images.labels[first..first + samples])
         };
         let starts = (0..count).step_by(CHUNK).collect();
-        let tallies = share_out(starts, threads, &self.spaces, || self.network.space(), work);
+        let tallies = share_out(starts, threads, || self.spaces.borrow(|| self.network.space()), work);
         Ok(tallies.into_iter().fold(Tally::default(), Tally::add).metrics())
     }
 

@@ -12,11 +12,11 @@ mod mnist_mlp;
 mod quartic;
 mod tally;
 
+pub use crate::sharing::{Borrowed, Pool, share_out};
 use crate::{
     data::Directory, error::Result, kernels::Scalar, layout::Layout, registry::Entry, rows_mut::RowsMut,
 };
 use serde::Serialize;
-use std::sync::Mutex;
 
 /// A problem: gradients at given parameters, and how good parameters are.
 pub trait Task: Send + Sync {
@@ -96,7 +96,7 @@ impl LabelMap {
     pub fn apply(self, label: usize, classes: usize) -> usize {
         match self {
             LabelMap::Reverse => classes - 1 - label,
-            LabelMap::Shift(by) => (label + by) % classes,
+            LabelMap::Shift(by) => (label + by % classes) % classes,
         }
     }
 }
@@ -164,56 +164,3 @@ pub enum AnyTask {
 /// Every task.
 pub static TABLE: &[Entry<dyn Spec>] =
     &[quartic::ENTRY, logistic::ENTRY, mnist_mlp::ENTRY, mnist_cnn::ENTRY, char_gpt::ENTRY];
-
-/// Workspaces that outlive a round: each thread borrows one, so nothing is allocated per step.
-#[derive(Debug)]
-pub struct Pool<S>(Mutex<Vec<S>>);
-
-impl<S> Default for Pool<S> {
-    fn default() -> Self {
-        Pool(Mutex::new(Vec::new()))
-    }
-}
-
-impl<S> Pool<S> {
-    /// Runs `work` with a workspace of the pool, or a new one.
-    pub fn with<R>(&self, new: impl FnOnce() -> S, work: impl FnOnce(&mut S) -> R) -> R {
-        let spare = self.0.lock().expect("a thread panicked").pop();
-        let mut space = spare.unwrap_or_else(new);
-        let result = work(&mut space);
-        self.0.lock().expect("a thread panicked").push(space);
-        result
-    }
-}
-
-/// Runs `work` for every job on up to `threads` threads, each with its own workspace of the pool; results in job order.
-pub fn share_out<J: Send, S: Send, R: Send>(
-    jobs: Vec<J>,
-    threads: usize,
-    pool: &Pool<S>,
-    new: impl Fn() -> S + Sync,
-    work: impl Fn(J, &mut S) -> R + Sync,
-) -> Vec<R> {
-    let threads = threads.min(jobs.len());
-    if threads <= 1 {
-        return pool.with(&new, |space| jobs.into_iter().map(|job| work(job, space)).collect());
-    }
-    let results: Mutex<Vec<Option<R>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-    let queue = Mutex::new(jobs.into_iter().enumerate());
-    std::thread::scope(|scope| {
-        let body = || {
-            pool.with(&new, |space| {
-                loop {
-                    let next = queue.lock().expect("a thread panicked").next();
-                    let Some((index, job)) = next else { break };
-                    let result = work(job, space);
-                    results.lock().expect("a thread panicked")[index] = Some(result);
-                }
-            });
-        };
-        (1..threads).for_each(|_| drop(scope.spawn(body)));
-        body();
-    });
-    let results = results.into_inner().expect("a thread panicked");
-    results.into_iter().map(|result| result.expect("every job ran")).collect()
-}

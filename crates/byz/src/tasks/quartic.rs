@@ -89,6 +89,9 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
     reference: "the synthetic task of the Byz-NSGDM paper",
     properties: Properties::NONE,
     build: |arguments| {
+        if arguments.count("dimension").is_some_and(|dimension| dimension > 100_000_000) {
+            return Err(arguments.reject("dimension", "a number up to 100,000,000"));
+        }
         Ok(Box::new(Quartic {
             dimension: arguments.count("dimension").unwrap_or(10),
             shift: arguments.number("shift").unwrap_or(1e-3),

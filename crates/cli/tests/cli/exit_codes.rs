@@ -115,6 +115,13 @@ fn what_is_not_guaranteed_is_a_warning_when_not_strict() {
         .expect(0)
         .says("byz: warning: krum promises");
     assert!(files.aggregate(&format!("{FIVE} --rule krum --tolerance 1")).expect(0).err.is_empty());
+    // With these parameters a single liar decides, whatever n is.
+    for rule in ["krum(neighbors=4)", "gm(smoothing=1)", "gm(iterations=2,start=mean)"] {
+        let warned = files.aggregate(&format!("{FIVE} --rule {rule} --tolerance 1"));
+        warned.expect(0).says("promises robustness only for");
+        let arguments = format!("{FIVE} --rule {rule} --tolerance 1 --strict");
+        files.aggregate(&arguments).expect(3);
+    }
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_refused_round_explains_its_verdicts() {
         "{}",
         ran.out
     );
-    ran.says("refused: 2 messages are invalid");
+    ran.says("refused: 2 invalid message(s)");
 }
 
 #[test]

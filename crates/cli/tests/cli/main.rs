@@ -13,6 +13,7 @@ mod json;
 mod list;
 mod memory;
 mod report;
+mod reproduce;
 mod support;
 mod sweep;
 mod train;

@@ -108,6 +108,76 @@ fn a_corrupt_checkpoint_is_reported_and_the_older_one_used() {
 }
 
 #[test]
+fn a_record_with_a_hole_is_not_gone_on_with() {
+    let files = Files::new();
+    let arguments = format!("{RUN} --rounds 20000 --out r");
+    kill_midway(&files, &arguments, "r");
+    let lines = String::from_utf8_lossy(&read(&files, "r/rounds.jsonl")).to_string();
+    let holed: String =
+        lines.lines().enumerate().filter(|(k, _)| *k != 3).map(|(_, l)| l.to_string() + "\n").collect();
+    files.write("r/rounds.jsonl", holed.as_bytes());
+    files.write("r/.checkpoint.1-0.tmp", b"half");
+    byz(&files, &arguments).expect(0).says("rounds.jsonl lacks lines").says("starting afresh");
+    byz(&files, &format!("{RUN} --rounds 20000 --out whole")).expect(0);
+    assert!(read(&files, "whole/rounds.jsonl") == read(&files, "r/rounds.jsonl"));
+    assert!(!files.path("r/.checkpoint.1-0.tmp").exists());
+}
+
+#[test]
+fn a_run_is_one_process_at_a_time() {
+    let files = Files::new();
+    let arguments = format!("{RUN} --rounds 1000000 --out r");
+    let mut first = command();
+    let mut first = first.current_dir(files.0.path()).args(arguments.split_whitespace()).spawn().unwrap();
+    while !files.path("r/checkpoint").exists() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    byz(&files, &arguments).expect(1).says("another process is working on this run");
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
+
+#[test]
+fn another_runs_summary_is_not_taken_for_ones_own() {
+    let files = Files::new();
+    byz(&files, "run --task quartic --rounds 5 --out r --quiet").expect(0);
+    fs::remove_file(files.path("r/config.toml")).unwrap();
+    byz(&files, "run --task quartic --rounds 7 --out r").expect(2).says("holds another run");
+}
+
+#[test]
+fn a_run_that_could_not_start_leaves_the_directory_free() {
+    let files = Files::new();
+    byz(&files, "run --task quartic --attack lf --byzantine 3 --out r").expect(2).says("has no labels");
+    byz(&files, "run --task quartic --rounds 5 --out r --quiet").expect(0);
+}
+
+#[test]
+fn a_last_step_into_the_infinite_is_a_divergence() {
+    let files = Files::new();
+    byz(&files, "run --task quartic --optimizer baseline --rate 1e200 --rounds 1 --out r")
+        .expect(4)
+        .says("diverged in round 1");
+}
+
+#[test]
+fn flags_override_what_a_resolved_file_only_followed() {
+    let files = Files::new();
+    byz(&files, "run --task quartic --byzantine 3 --attack bf --rounds 5 --out r --quiet").expect(0);
+    let config = byz(&files, "run r/config.toml --optimizer byz_sign --byzantine 5 --seed 7 --print-config")
+        .expect(0)
+        .out;
+    for line in ["server = [\"lmo(norm=linf)\"]", "tolerance = 5", "data_seed = 7"] {
+        assert!(config.contains(line), "{line}\n{config}");
+    }
+    let config = byz(&files, "run r/config.toml --set attack=lf --print-config").expect(0).out;
+    assert!(config.contains("attack_acts_on = \"gradients\""), "{config}");
+    files.write("own.toml", b"task = \"quartic\"\nbyzantine = 3\ntolerance = 4\ndata_seed = 9\n");
+    let config = byz(&files, "run own.toml --byzantine 5 --seed 7 --print-config").expect(0).out;
+    assert!(config.contains("tolerance = 4") && config.contains("data_seed = 9"), "{config}");
+}
+
+#[test]
 fn a_diverging_run_ends_as_diverged_with_its_round() {
     let files = Files::new();
     let ran = byz(&files, "run --task quartic --optimizer baseline --rate 10 --rounds 500 --out r");

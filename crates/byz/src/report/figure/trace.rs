@@ -65,12 +65,11 @@ pub(super) fn higher_is_better(study: &Study, measure: Measure) -> bool {
 
 /// What a measure is called on an axis in these units.
 pub(super) fn axis_name(study: &Study, measure: Measure, unit: f64) -> String {
-    let full = study.measure_name(measure);
-    let bare = full.strip_suffix(&format!(" /{:e}", study.report.unit)).unwrap_or(&full);
-    match bare {
+    let name = study.measure_name(measure);
+    match name.as_str() {
         "accuracy" => "accuracy (%)".into(),
-        _ if unit == 1.0 => bare.replace('_', " "),
-        _ => full,
+        _ if unit == 1.0 => name.replace('_', " "),
+        _ => format!("{} ({unit:e})", name.replace('_', " ")),
     }
 }
 

@@ -16,8 +16,9 @@ pub(super) fn of_study(study: &Study, measure: Measure) -> String {
         return String::new();
     }
     let lines: String = pairs.iter().map(line).collect();
-    let name = study.measure_name(measure);
-    let note = format!("Differences of {name}, seed by seed; an interval that holds zero decides nothing");
+    let name = format!("{} {}", study.measure_name(measure), study.unit());
+    let note =
+        format!("Differences of {}, seed by seed; an interval that holds zero decides nothing", name.trim());
     format!(
         "<details class=\"comparisons\"><summary>Comparisons seed by seed</summary>\n{}</details>\n",
         framed(&note, &heading, &lines)

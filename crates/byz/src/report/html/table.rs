@@ -18,7 +18,9 @@ pub(super) fn results(study: &Study, columns: Columns) -> String {
     heading.extend(columns.beside.map(|beside| study.measure_name(beside)));
     heading.extend(["learning rate", "runs", "time per run"].map(String::from));
     let lines: String = study.cells.iter().map(|cell| line(study, columns, cell, published)).collect();
-    framed("Results: mean ± standard deviation over seeds", &heading, &lines)
+    let unit = study.unit();
+    let comma = if unit.is_empty() { "" } else { ", " };
+    framed(&format!("Results: mean ± standard deviation over seeds{comma}{unit}"), &heading, &lines)
 }
 
 fn line(study: &Study, columns: Columns, cell: &StudyCell, published: bool) -> String {

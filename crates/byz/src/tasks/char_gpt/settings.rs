@@ -20,6 +20,9 @@ pub(super) struct Settings {
     pub(super) validation: Option<usize>,
 }
 
+/// No model on one machine is larger in any direction.
+const LARGEST: usize = 1 << 14;
+
 const fn count(name: &'static str, default: &'static str, summary: &'static str) -> Parameter {
     Parameter { name, default, summary, kind: Kind::Count { least: 1 } }
 }
@@ -65,6 +68,13 @@ impl Settings {
             block: size("block", 128),
             vocabulary: 0,
         };
+        for (name, size) in
+            [("layers", shape.layers), ("width", shape.width), ("heads", shape.heads), ("block", shape.block)]
+        {
+            if size > LARGEST {
+                return Err(arguments.reject(name, "a number up to 16384"));
+            }
+        }
         if !shape.width.is_multiple_of(shape.heads) {
             return Err(arguments.reject("heads", "a divisor of width"));
         }
