@@ -78,13 +78,22 @@ impl Axis {
 
     fn decades(&self, most: usize) -> Vec<(f64, String)> {
         let (first, last) = (self.low.log10().ceil() as i32, self.high.log10().floor() as i32);
-        if last - first < 1 {
-            return self.steps(most);
+        if last - first < 2 {
+            return self.parts_of_decades(first - 1, last).unwrap_or_else(|| self.steps(most));
         }
         let stride = (1..).find(|stride| (last - first) / stride < most as i32).unwrap_or(1);
         // Counted from 10⁰, so that panels of different ranges agree.
         let exponents = (first..=last).filter(|exponent| exponent % stride == 0);
         exponents.map(|exponent| (10f64.powi(exponent), power_of_ten(exponent))).collect()
+    }
+
+    /// 1, 2 and 5 times the powers of ten; none if these are too few.
+    fn parts_of_decades(&self, first: i32, last: i32) -> Option<Vec<(f64, String)>> {
+        let parts = |exponent| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powi(exponent));
+        let within = |value: &f64| (self.low..=self.high).contains(value);
+        let values = (first..=last).flat_map(parts).filter(within);
+        let ticks: Vec<(f64, String)> = values.map(|value| (value, short(value))).collect();
+        (ticks.len() > 2).then_some(ticks)
     }
 
     fn steps(&self, most: usize) -> Vec<(f64, String)> {
@@ -138,6 +147,8 @@ mod tests {
         assert_eq!(labels(&axis, 5), ["10⁻⁶", "10⁻⁴", "10⁻²", "10⁰", "10²"]);
         let narrow = Axis::over("", true, [2.0, 7.0].into_iter());
         assert_eq!(labels(&narrow, 3), ["2", "4", "6"]);
+        let decade = Axis::over("", true, [3e-4, 0.006].into_iter());
+        assert_eq!(labels(&decade, 5), ["5e-4", "0.001", "0.002", "0.005"]);
     }
 
     #[test]

@@ -14,13 +14,18 @@ pub(super) fn of_study(study: &Study) -> Result<String> {
     Ok(figures.into_iter().map(figure).collect::<String>() + &cells(&maps))
 }
 
+/// The picture as a group of parts that can be reached, which an image has not.
+fn picture(drawing: &Drawing) -> String {
+    drawing.svg.replacen("role=\"img\"", "role=\"group\"", 1)
+}
+
 fn figure(drawing: &Drawing) -> String {
     format!(
         "<figure>\n<figcaption><b>{}</b> {}</figcaption>\n{}<div class=\"scroll\">{}</div>\n</figure>\n",
         escape(&drawing.title),
         escape(&drawing.note),
         legend(&drawing.legend),
-        drawing.svg
+        picture(drawing)
     )
 }
 
@@ -54,7 +59,7 @@ fn cells(maps: &[&Drawing]) -> String {
             "<details{open}><summary>{}</summary>\n<p>{}</p>\n<div class=\"scroll\">{}</div></details>\n",
             escape(drawing.cell.as_deref().unwrap_or("")),
             escape(&drawing.note),
-            drawing.svg
+            picture(drawing)
         );
     }
     format!(

@@ -134,6 +134,8 @@
     svg.addEventListener('click', point);
     svg.addEventListener('pointerleave', hush);
     group.setAttribute('tabindex', '0');
+    group.setAttribute('role', 'img');
+    group.setAttribute('aria-label', (group.dataset.title || svg.getAttribute('aria-label')) + ': the arrow keys read values');
     group.addEventListener('focus', function () {
       if (group.matches(':focus-visible')) part.read(at = at || part.start());
     });
