@@ -1,24 +1,43 @@
-//! `byz report`: tables of the runs below some directories.
+//! `byz report`: tables, figures and a page of the runs below some directories.
+
+mod figures;
+#[cfg(feature = "png")]
+mod png;
 
 use crate::{exit::Outcome, text::wrap};
 use byz::{
-    Error,
-    report::{Columns, Deviation, Format, Measure, Study, Table, load, pairs},
+    Error, files,
+    report::{Columns, Deviation, Format, Measure, Study, Table, html, load, pairs},
 };
 use std::{
     io::{self, Write},
     path::PathBuf,
 };
 
-/// Tabulate runs: mean ± standard deviation over seeds.
+/// Tabulate and draw runs: mean ± standard deviation over seeds.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Run or sweep directories
     #[arg(required = true)]
     directories: Vec<PathBuf>,
-    /// text, markdown, latex or csv
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: String,
+    /// text, markdown, latex or csv [default: text]
+    #[arg(long, value_name = "FORMAT", group = "table")]
+    format: Option<String>,
+    /// The same as --format markdown
+    #[arg(long, group = "table")]
+    markdown: bool,
+    /// The same as --format latex
+    #[arg(long, group = "table")]
+    latex: bool,
+    /// The same as --format csv
+    #[arg(long, group = "table")]
+    csv: bool,
+    /// Write one page with tables, figures and configurations
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write each figure as SVG and PNG
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
     /// metric, best_metric, loss, training_loss, aggregate_norm or gradient_norm [default: as the sweep says]
     #[arg(long, value_name = "NAME")]
     measure: Option<String>,
@@ -31,14 +50,54 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let format = Format::find(&arguments.format)?;
+    let format = arguments.format()?;
     let measure = arguments.measure.as_deref().map(Measure::find).transpose()?;
     let studies = load(&arguments.directories)?;
     if studies.iter().all(Study::is_empty) {
         return Err(Error::Usage("there is no finished run below these directories".into()).into());
     }
-    let deviation = if arguments.sample_deviation { Deviation::Sample } else { Deviation::Population };
     let mut out = io::stdout().lock();
+    if let Some(path) = &arguments.html {
+        files::write_whole(path, html(&studies, &page_title(&studies))?.as_bytes())?;
+        writeln!(out, "{}", path.display())?;
+    }
+    if let Some(directory) = &arguments.figures {
+        figures::write(&mut out, &studies, directory)?;
+    }
+    // Who asks for files gets a table only by asking for it too.
+    let filed = arguments.html.is_some() || arguments.figures.is_some();
+    match format {
+        None if filed => Ok(()),
+        format => tables(&mut out, arguments, &studies, measure, format.unwrap_or(Format::Text)),
+    }
+}
+
+impl Arguments {
+    fn format(&self) -> byz::Result<Option<Format>> {
+        let flags = [(self.markdown, Format::Markdown), (self.latex, Format::Latex), (self.csv, Format::Csv)];
+        match &self.format {
+            Some(name) => Format::find(name).map(Some),
+            None => Ok(flags.iter().find(|(set, _)| *set).map(|(_, format)| *format)),
+        }
+    }
+}
+
+/// What a page is called: the study's title if there is one study.
+fn page_title(studies: &[Study]) -> String {
+    match studies {
+        [study] if !study.name.is_empty() => format!("byz: {}", study.name),
+        _ => "byz: results".into(),
+    }
+}
+
+fn tables(
+    out: &mut impl Write,
+    arguments: &Arguments,
+    studies: &[Study],
+    measure: Option<Measure>,
+    format: Format,
+) -> Outcome {
+    let deviation = if arguments.sample_deviation { Deviation::Sample } else { Deviation::Population };
     for (index, study) in studies.iter().enumerate() {
         let columns = match measure {
             Some(measure) => Columns { measure, beside: None, deviation },
@@ -47,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         if index > 0 {
             writeln!(out)?;
         }
-        write(&mut out, study, columns, format)?;
+        write(out, study, columns, format)?;
         if arguments.pairs {
             writeln!(out)?;
             out.write_all(format.write(&compared(study, columns.measure)).as_bytes())?;

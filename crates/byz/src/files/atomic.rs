@@ -43,6 +43,11 @@ impl Drop for Temporary {
     }
 }
 
+/// Writes a file whole or not at all.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace(path, |out| out.write_all(bytes))
+}
+
 /// Lets `write` fill a file that takes its place at `path` once it is complete.
 pub(crate) fn replace(
     path: &Path,

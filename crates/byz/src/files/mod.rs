@@ -38,8 +38,8 @@ mod reference;
 mod row;
 mod write;
 
-pub use atomic::discard_unfinished;
 pub(crate) use atomic::replace;
+pub use atomic::{discard_unfinished, write_whole};
 pub use float::Float;
 pub use inputs::{Inputs, MOST_WORKERS, Open, Worker};
 pub use layout::{Layout, Tensor};

@@ -40,7 +40,8 @@ pub struct Training {
     pub loss: f64,
     /// The learning rate.
     pub rate: f64,
-    /// Length of the aggregate.
+    /// Length of the aggregate; no number where it overflowed.
+    #[serde(deserialize_with = "null_is_no_number")]
     pub aggregate_norm: f64,
     /// Share of the aggregate that Byzantine workers had.
     pub byzantine_weight: Option<f64>,
@@ -61,6 +62,11 @@ pub struct Evaluation {
     pub gradient_norm: Option<f64>,
     /// Accuracy per class.
     pub per_class: Option<Vec<Option<f64>>>,
+}
+
+/// JSON has no infinities; they are written as null.
+fn null_is_no_number<'d, D: serde::Deserializer<'d>>(value: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or(f64::NAN))
 }
 
 impl Run {

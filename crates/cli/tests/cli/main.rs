@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod bits;
+mod browser;
 mod checkpoints;
 mod data;
 mod exit_codes;
@@ -11,6 +12,7 @@ mod interrupt;
 mod json;
 mod list;
 mod memory;
+mod report;
 mod reproduce;
 mod support;
 mod sweep;

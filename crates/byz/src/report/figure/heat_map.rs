@@ -1,0 +1,103 @@
+//! Two axes: (a) the final measure of every cell, (b) curves of each label of the first axis at its best label of the second,
+//! (c) the final measure along the first axis.
+
+mod map;
+mod panels;
+
+use super::{
+    Drawing, Medium,
+    trace::{Trace, axis_name, higher_is_better},
+};
+use crate::{
+    error::{Error, Result},
+    report::{Deviation, Measure, Study, StudyCell, mean},
+};
+
+/// The study as rows and columns, with every cell's mean and deviation.
+struct Field<'a> {
+    study: &'a Study,
+    measure: Measure,
+    rows: Vec<String>,
+    columns: Vec<String>,
+    name: String,
+    higher: bool,
+    values: Vec<Vec<Option<(f64, f64)>>>,
+}
+
+pub(super) fn draw(
+    study: &Study,
+    traces: &[Trace],
+    measure: Measure,
+    medium: Medium,
+) -> Result<Vec<Drawing>> {
+    if study.axes.len() != 2 {
+        let axes = study.axes.len();
+        return Err(Error::Usage(format!("report.figures: a heat_map needs two axes, and there are {axes}")));
+    }
+    let field = Field::of(study, measure);
+    let drawing = |name: &str, title: String, note: &str, svg, legend| Drawing {
+        name: name.into(),
+        title,
+        note: note.into(),
+        svg,
+        legend,
+        cell: None,
+    };
+    let (first, second) = (&study.axes[0], &study.axes[1]);
+    let map = (
+        format!("(a) final {} by {first} and {second}", field.name),
+        "mean ± standard deviation; brighter is better",
+    );
+    let best = field.best_curves(traces);
+    let along = field.along();
+    Ok(vec![
+        drawing("heat_map", map.0.clone(), map.1, field.map(&map.0, map.1, medium), Vec::new()),
+        drawing("heat_map_curves", best.title.clone(), &best.note, best.draw(medium), best.legend.clone()),
+        drawing(
+            "heat_map_profile",
+            along.title.clone(),
+            &along.note,
+            along.draw(medium),
+            along.legend.clone(),
+        ),
+    ])
+}
+
+impl<'a> Field<'a> {
+    fn of(study: &'a Study, measure: Measure) -> Field<'a> {
+        let labels = |axis: usize| {
+            let mut labels: Vec<String> = Vec::new();
+            for cell in &study.cells {
+                if !labels.contains(&cell.labels[axis]) {
+                    labels.push(cell.labels[axis].clone());
+                }
+            }
+            labels
+        };
+        let (rows, columns) = (labels(0), labels(1));
+        let value = |cell: &StudyCell| {
+            let values: Vec<f64> =
+                cell.values(measure).iter().map(|value| value / study.report.unit).collect();
+            mean(&values, Deviation::Population)
+        };
+        let find = |row: &String, column: &String| {
+            study
+                .cells
+                .iter()
+                .find(|cell| cell.labels[0] == *row && cell.labels[1] == *column)
+                .and_then(value)
+        };
+        let values =
+            rows.iter().map(|row| columns.iter().map(|column| find(row, column)).collect()).collect();
+        let name = axis_name(study, measure, study.report.unit);
+        Field { study, measure, rows, columns, name, higher: higher_is_better(study, measure), values }
+    }
+
+    /// The column of a row's best mean.
+    fn best(&self, row: usize) -> Option<usize> {
+        let means =
+            self.values[row].iter().enumerate().filter_map(|(k, value)| value.map(|(mean, _)| (k, mean)));
+        let sign = if self.higher { -1.0 } else { 1.0 };
+        means.min_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1))).map(|(k, _)| k)
+    }
+}

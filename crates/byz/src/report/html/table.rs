@@ -1,0 +1,78 @@
+//! The results beside the published numbers.
+
+use super::study::duration;
+use crate::report::{
+    Agreement, Columns, Deviation, Measure, Study, StudyCell,
+    figure::{escape, short},
+    mean, with_spread,
+};
+
+/// One line per cell, what matters most first.
+pub(super) fn results(study: &Study, columns: Columns) -> String {
+    let published = !study.expected.is_empty();
+    let mut heading: Vec<String> = study.axes.clone();
+    heading.push(study.measure_name(columns.measure));
+    if published {
+        heading.extend(["published", "agreement"].map(String::from));
+    }
+    heading.extend(columns.beside.map(|beside| study.measure_name(beside)));
+    heading.extend(["learning rate", "runs", "time per run"].map(String::from));
+    let lines: String = study.cells.iter().map(|cell| line(study, columns, cell, published)).collect();
+    let unit = study.unit();
+    let comma = if unit.is_empty() { "" } else { ", " };
+    framed(&format!("Results: mean ± standard deviation over seeds{comma}{unit}"), &heading, &lines)
+}
+
+fn line(study: &Study, columns: Columns, cell: &StudyCell, published: bool) -> String {
+    let label = |label: &String| format!("<th scope=\"row\">{}</th>", escape(label));
+    let number = |text: &str| format!("<td class=\"number\">{}</td>", escape(text));
+    let mut line: String = cell.labels.iter().map(label).collect();
+    line += &number(&value(study, cell, columns.measure));
+    if published {
+        line += &number(&study.expected(cell).map_or(String::new(), |expected| match expected.std {
+            Some(std) => format!("{} ± {std}", expected.mean),
+            None => expected.mean.to_string(),
+        }));
+        line += match study.agreement(cell, columns) {
+            Some(Agreement::Agrees) => "<td class=\"agrees\">✓ agrees</td>",
+            Some(Agreement::Differs) => "<td class=\"differs\">✗ differs</td>",
+            Some(Agreement::NotRun) => "<td class=\"soft\">not run</td>",
+            None => "<td></td>",
+        };
+    }
+    line.extend(columns.beside.map(|beside| number(&value(study, cell, beside))));
+    line += &number(&cell.rate.map_or(String::new(), short));
+    line += &number(&runs(cell));
+    let seconds: Vec<f64> = cell.runs.iter().map(|run| run.seconds()).collect();
+    line += &number(&mean(&seconds, Deviation::Population).map_or(String::new(), |(mean, _)| duration(mean)));
+    format!("<tr>{line}</tr>\n")
+}
+
+fn runs(cell: &StudyCell) -> String {
+    let done = cell.runs.len();
+    let count = if done == cell.wanted { done.to_string() } else { format!("{done} of {}", cell.wanted) };
+    match cell.diverged() {
+        0 => count,
+        diverged => format!("{count} ({diverged} diverged)"),
+    }
+}
+
+fn value(study: &Study, cell: &StudyCell, measure: Measure) -> String {
+    let values: Vec<f64> = cell.values(measure).iter().map(|value| value / study.report.unit).collect();
+    match mean(&values, Deviation::Population) {
+        Some((mean, spread)) => with_spread(mean, spread),
+        None if cell.runs.is_empty() => "–".into(),
+        None => "diverged".into(),
+    }
+}
+
+/// A table that scrolls in its own box where it is too wide.
+pub(super) fn framed(note: &str, heading: &[String], lines: &str) -> String {
+    let heading: String =
+        heading.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
+    format!(
+        "<p class=\"note\">{0}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\
+         <thead><tr>{heading}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>\n",
+        escape(note)
+    )
+}
