@@ -12,7 +12,8 @@ use crate::{
 use byz::{
     Error,
     experiment::Grid,
-    report::{Agreement, Deviation, Format, Study, load},
+    files,
+    report::{Agreement, Deviation, Format, Study, html, load},
 };
 use std::{
     io::{self, Write},
@@ -90,6 +91,11 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             writeln!(out)?;
         }
         tell(&mut out, study)?;
+    }
+    if !studies.iter().all(Study::is_empty) {
+        let page = arguments.out.join("report.html");
+        files::write_whole(&page, html(&studies, "byz: the paper's experiments")?.as_bytes())?;
+        writeln!(out, "\nreport: {}", page.display())?;
     }
     drop(out);
     match failed {

@@ -18,6 +18,7 @@ fn chosen_cells_stand_beside_the_published_numbers() {
     assert!(line("BF/RFA/Ours").contains("7.3 ± 0.4") && line("BF/RFA/Ours").contains("agrees"));
     assert!(line("Mimic/CM/Base").contains("not run"));
     assert!(ran.out.contains("of 6 cells agree"), "{}", ran.out);
+    assert!(files.path("reproduce/report.html").exists());
     let again = byz(&files, arguments).expect(0).says("all done");
     assert_eq!(ran.out, again.out);
 }
