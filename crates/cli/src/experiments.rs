@@ -36,7 +36,7 @@ pub(crate) const ALL: &[Experiment] = &[
     experiment!("lm_text", "lm"),
     experiment!("ablation_released", "ablation"),
     experiment!("ablation_text"),
-    experiment!("theory"),
+    experiment!("theory", "theory"),
     experiment!("beyond_aggregators"),
     experiment!("beyond_breakdown"),
     experiment!("beyond_lmo"),

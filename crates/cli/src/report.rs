@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// Write each figure as SVG and PNG
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
-    /// metric, best_metric, loss, training_loss, aggregate_norm or gradient_norm [default: as the sweep says]
+    /// metric, best_metric, mean_metric, loss, training_loss, aggregate_norm or gradient_norm [default: as the sweep says]
     #[arg(long, value_name = "NAME")]
     measure: Option<String>,
     /// Divide by the number of runs less one

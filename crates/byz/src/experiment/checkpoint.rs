@@ -25,6 +25,8 @@ pub(super) const NAMES: [&str; 2] = ["checkpoint", "checkpoint.previous"];
 pub(super) struct Tally {
     pub(super) invalid_messages: u64,
     pub(super) best_metric: Option<f64>,
+    /// Sum and number of the metrics so far, without that of the start.
+    pub(super) metrics: (f64, u64),
 }
 
 #[derive(Serialize, Deserialize)]

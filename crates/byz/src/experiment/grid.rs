@@ -56,7 +56,7 @@ pub struct Tuning {
     pub method: String,
     /// Rounds of a (full) candidate; the run's own if none.
     pub rounds: Option<u64>,
-    /// What decides: `metric`, `best_metric`, `loss`, `training_loss`, `aggregate_norm`, `gradient_norm`.
+    /// What decides: `metric`, `best_metric`, `mean_metric`, `loss`, `training_loss`, `aggregate_norm`, `gradient_norm`.
     #[serde(default = "metric")]
     pub metric: String,
     /// `validation`, or `test` as the paper did.
@@ -83,8 +83,8 @@ fn validation() -> String {
 }
 
 /// What can decide a tuning.
-pub(crate) const METRICS: [&str; 6] =
-    ["metric", "best_metric", "loss", "training_loss", "aggregate_norm", "gradient_norm"];
+pub(crate) const METRICS: [&str; 7] =
+    ["metric", "best_metric", "mean_metric", "loss", "training_loss", "aggregate_norm", "gradient_norm"];
 
 /// One combination of options.
 #[derive(Clone, Debug, PartialEq)]

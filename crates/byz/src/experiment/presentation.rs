@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Presentation {
     /// One line.
     pub title: String,
-    /// What the table tells: `metric`, `best_metric`, `loss`, `training_loss`, `aggregate_norm`, `gradient_norm`.
+    /// What the table tells: `metric`, `best_metric`, `mean_metric`, `loss`, `training_loss`, `aggregate_norm`, `gradient_norm`.
     pub measure: String,
     /// What stands beside it, if anything.
     pub beside: Option<String>,

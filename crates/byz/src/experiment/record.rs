@@ -57,6 +57,9 @@ pub struct Summary {
     pub metric: Option<f64>,
     /// The best evaluation.
     pub best_metric: Option<f64>,
+    /// The mean of all evaluations after the start.
+    #[serde(default)]
+    pub mean_metric: Option<f64>,
     /// Loss of the last evaluation.
     pub loss: Option<f64>,
     /// Mean batch loss of the last round.

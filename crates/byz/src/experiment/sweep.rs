@@ -303,6 +303,7 @@ fn value(summary: &Summary, metric: &str) -> Option<f64> {
     match metric {
         "metric" => summary.metric,
         "best_metric" => summary.best_metric,
+        "mean_metric" => summary.mean_metric,
         "loss" => summary.loss,
         "training_loss" => summary.training_loss,
         "gradient_norm" => summary.gradient_norm,

@@ -18,6 +18,7 @@ pub struct Measure {
 const MEASURES: &[Measure] = &[
     Measure { name: "metric", of: |summary| summary.metric },
     Measure { name: "best_metric", of: |summary| summary.best_metric },
+    Measure { name: "mean_metric", of: |summary| summary.mean_metric },
     Measure { name: "loss", of: |summary| summary.loss },
     Measure { name: "training_loss", of: |summary| summary.training_loss },
     Measure { name: "aggregate_norm", of: |summary| summary.aggregate_norm },

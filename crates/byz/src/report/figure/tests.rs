@@ -34,6 +34,7 @@ fn run(directory: &Path, seed: u64, rounds: u64, scale: f64) -> Run {
         higher_is_better: true,
         metric: Some(scale + seed as f64),
         best_metric: Some(scale),
+        mean_metric: Some(scale),
         loss: None,
         training_loss: None,
         aggregate_norm: Some(scale / rounds as f64),
