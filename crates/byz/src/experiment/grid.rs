@@ -15,11 +15,14 @@
 //! An option is a value of its axis' key, or a table of keys with a label and, where the optimisers differ, rates of its own.
 
 use super::{
-    config::{Config, Draft, not_usable},
+    config::{Config, not_usable},
+    draft::Draft,
     presentation::Presentation,
+    record::Summary,
+    tuning::Tuning,
 };
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// A sweep as written.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -44,47 +47,9 @@ pub struct Grid {
     pub report: Presentation,
 }
 
-/// How the rate of a cell is chosen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tuning {
-    /// Candidates, for cells whose options name none.
-    #[serde(default)]
-    pub rates: Vec<f64>,
-    /// `grid`: every candidate runs all `rounds`; `halving`: the better half of them goes on with twice the rounds.
-    #[serde(default = "grid")]
-    pub method: String,
-    /// Rounds of a (full) candidate; the run's own if none.
-    pub rounds: Option<u64>,
-    /// What decides: `metric`, `best_metric`, `mean_metric`, `loss`, `training_loss`, `aggregate_norm`, `gradient_norm`.
-    #[serde(default = "metric")]
-    pub metric: String,
-    /// `validation`, or `test` as the paper did.
-    #[serde(default = "validation")]
-    pub on: String,
-    /// Seeds of the candidates; their scores are averaged.
-    #[serde(default = "one_seed")]
-    pub seeds: Vec<u64>,
-    /// Candidates after the first that scores above this are not considered.
-    pub stop_above: Option<f64>,
-}
-
 fn one_seed() -> Vec<u64> {
     vec![0]
 }
-fn grid() -> String {
-    "grid".into()
-}
-fn metric() -> String {
-    "metric".into()
-}
-fn validation() -> String {
-    "validation".into()
-}
-
-/// What can decide a tuning.
-pub(crate) const METRICS: [&str; 7] =
-    ["metric", "best_metric", "mean_metric", "loss", "training_loss", "aggregate_norm", "gradient_norm"];
 
 /// One combination of options.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,26 +96,12 @@ impl Grid {
         }
         let shown = &grid.report;
         for measure in [Some(&shown.measure), shown.beside.as_ref()].into_iter().flatten() {
-            if !METRICS.contains(&measure.as_str()) {
-                return usage(&format!("report.measure: expected one of {}", METRICS.join(", ")));
+            if !Summary::MEASURES.contains(&measure.as_str()) {
+                return usage(&format!("report.measure: expected one of {}", Summary::MEASURES.join(", ")));
             }
         }
         if let Some(tuning) = &grid.tuning {
-            if !["grid", "halving"].contains(&tuning.method.as_str()) {
-                return usage("tuning.method: expected grid or halving");
-            }
-            if !METRICS.contains(&tuning.metric.as_str()) {
-                return usage(&format!("tuning.metric: expected one of {}", METRICS.join(", ")));
-            }
-            if !["validation", "test"].contains(&tuning.on.as_str()) {
-                return usage("tuning.on: expected validation or test");
-            }
-            if tuning.seeds.is_empty() {
-                return usage("tuning.seeds is empty; give at least one");
-            }
-            if tuning.rounds == Some(0) {
-                return usage("tuning.rounds = 0: candidates need at least one round");
-            }
+            tuning.check()?;
             if grid.cells()?.iter().all(|cell| cell.rates.is_empty()) {
                 return usage("tuning has no rates; give tuning.rates, or rates in the options of an axis");
             }

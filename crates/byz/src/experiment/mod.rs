@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod config;
+mod draft;
 mod grid;
 mod index;
 mod presentation;
@@ -10,9 +11,11 @@ mod record;
 mod runner;
 mod setup;
 mod sweep;
+mod tuning;
 
-pub use config::{ByzantineData, Config, Draft};
-pub use grid::{Cell, Grid, Tuning};
+pub use config::{ByzantineData, Config};
+pub use draft::Draft;
+pub use grid::{Cell, Grid};
 pub use index::{Index, Indexed};
 pub use presentation::Presentation;
 pub use presets::{PRESETS, Preset};
@@ -20,3 +23,4 @@ pub use record::{Line, Record, Status, Summary};
 pub use runner::{Ended, Watch, run};
 pub use setup::{Opened, open, trainer};
 pub use sweep::{Job, Settled, Sweep};
+pub use tuning::Tuning;

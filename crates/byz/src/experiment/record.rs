@@ -76,6 +76,26 @@ pub struct Summary {
     pub invalid_messages: u64,
 }
 
+impl Summary {
+    /// The names of its measures.
+    pub const MEASURES: [&str; 7] =
+        ["metric", "best_metric", "mean_metric", "loss", "training_loss", "aggregate_norm", "gradient_norm"];
+
+    /// The measure of this name, if it was taken.
+    pub fn measure(&self, name: &str) -> Option<f64> {
+        match name {
+            "metric" => self.metric,
+            "best_metric" => self.best_metric,
+            "mean_metric" => self.mean_metric,
+            "loss" => self.loss,
+            "training_loss" => self.training_loss,
+            "aggregate_norm" => self.aggregate_norm,
+            "gradient_norm" => self.gradient_norm,
+            _ => None,
+        }
+    }
+}
+
 /// A run's directory.
 #[derive(Clone, Debug)]
 pub struct Record {

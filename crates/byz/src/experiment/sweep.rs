@@ -5,10 +5,11 @@
 
 use super::{
     config::Config,
-    grid::{Cell, Grid, Tuning},
+    grid::{Cell, Grid},
     index::{Index, Indexed},
-    record::{Record, Status, Summary},
+    record::{Record, Summary},
     runner::{Ended, Watch, run},
+    tuning::{Tuning, best, problem, rungs, told},
 };
 use crate::{
     data::Directory,
@@ -221,92 +222,4 @@ struct Chosen {
 /// Whether trying again could help.
 fn is_transient(error: &Error) -> bool {
     matches!(error, Error::File { .. })
-}
-
-/// Candidates and rounds of each rung.
-fn rungs(tuning: &Tuning, candidates: usize, rounds: u64) -> Vec<(usize, u64)> {
-    let full = tuning.rounds.unwrap_or(rounds);
-    if candidates == 0 {
-        return Vec::new();
-    }
-    if tuning.method != "halving" {
-        return vec![(candidates, full)];
-    }
-    let mut counts = vec![candidates];
-    while let Some(&count) = counts.last().filter(|count| **count > 2) {
-        counts.push(count.div_ceil(2));
-    }
-    let last = counts.len() - 1;
-    counts.iter().enumerate().map(|(rung, &count)| (count, (full >> (last - rung)).max(1))).collect()
-}
-
-/// Why the candidates of a cell cannot be compared: one of them failed, or did not measure what decides. Candidates that
-/// diverged can: they are the worst.
-fn problem(settled: &[&Settled], tuning: &Tuning) -> Option<Error> {
-    settled.iter().find_map(|settled| match &settled.outcome {
-        Err(error) => Some(Error::Usage(format!("tuning failed at rate {}: {error}", settled.config.rate))),
-        Ok(summary) if summary.status == Status::Finished && value(summary, &tuning.metric).is_none() => {
-            Some(Error::Usage(format!(
-                "tuning.metric = {}: {} does not measure it; choose another",
-                tuning.metric, settled.config.task
-            )))
-        }
-        Ok(_) => None,
-    })
-}
-
-/// The mean score of a candidate over its seeds, less is better.
-fn mean_score(rate: f64, settled: &[&Settled], tuning: &Tuning) -> f64 {
-    let own: Vec<f64> = (settled.iter().filter(|settled| settled.config.rate == rate))
-        .map(|settled| score(settled, &tuning.metric))
-        .collect();
-    let mean = own.iter().sum::<f64>() / own.len() as f64;
-    if mean.is_nan() { f64::INFINITY } else { mean }
-}
-
-/// Every candidate's mean as people know it: more accuracy is better.
-fn told(candidates: &[f64], settled: &[&Settled], tuning: &Tuning) -> Vec<(f64, Option<f64>)> {
-    let higher = |settled: &&Settled| matches!(&settled.outcome, Ok(summary) if summary.higher_is_better);
-    let turned = tuning.metric.ends_with("metric") && settled.iter().any(higher);
-    let tell = |&rate: &f64| {
-        let score = mean_score(rate, settled, tuning);
-        (rate, score.is_finite().then_some(if turned { -score } else { score }))
-    };
-    candidates.iter().map(tell).collect()
-}
-
-/// The `keep` best candidates, best first; ties go to the earlier one.
-fn best(candidates: &[f64], settled: &[&Settled], tuning: &Tuning, keep: usize) -> Vec<f64> {
-    let mut scores: Vec<(f64, f64)> = Vec::new();
-    for &rate in candidates {
-        let score = mean_score(rate, settled, tuning);
-        scores.push((score, rate));
-        if tuning.stop_above.is_some_and(|limit| score > limit) {
-            break;
-        }
-    }
-    scores.sort_by(|a, b| a.0.total_cmp(&b.0));
-    scores.into_iter().take(keep).map(|(_, rate)| rate).collect()
-}
-
-/// How a candidate did, less is better; a run that failed or diverged is worse than any other.
-fn score(settled: &Settled, metric: &str) -> f64 {
-    let Ok(summary) = &settled.outcome else { return f64::INFINITY };
-    if summary.status == Status::Diverged {
-        return f64::INFINITY;
-    }
-    let sign = if summary.higher_is_better && metric.ends_with("metric") { -1.0 } else { 1.0 };
-    value(summary, metric).map_or(f64::INFINITY, |value| sign * value)
-}
-
-fn value(summary: &Summary, metric: &str) -> Option<f64> {
-    match metric {
-        "metric" => summary.metric,
-        "best_metric" => summary.best_metric,
-        "mean_metric" => summary.mean_metric,
-        "loss" => summary.loss,
-        "training_loss" => summary.training_loss,
-        "gradient_norm" => summary.gradient_norm,
-        _ => summary.aggregate_norm,
-    }
 }

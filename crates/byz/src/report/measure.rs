@@ -12,33 +12,25 @@ use crate::{
 pub struct Measure {
     /// Its name in the summary.
     pub name: &'static str,
-    of: fn(&Summary) -> Option<f64>,
 }
-
-const MEASURES: &[Measure] = &[
-    Measure { name: "metric", of: |summary| summary.metric },
-    Measure { name: "best_metric", of: |summary| summary.best_metric },
-    Measure { name: "mean_metric", of: |summary| summary.mean_metric },
-    Measure { name: "loss", of: |summary| summary.loss },
-    Measure { name: "training_loss", of: |summary| summary.training_loss },
-    Measure { name: "aggregate_norm", of: |summary| summary.aggregate_norm },
-    Measure { name: "gradient_norm", of: |summary| summary.gradient_norm },
-];
 
 impl Measure {
     /// By its name in the summary.
     pub fn find(name: &str) -> Result<Measure> {
-        MEASURES.iter().copied().find(|measure| measure.name == name).ok_or_else(|| Error::UnknownName {
-            family: "measure",
-            name: name.to_string(),
-            nearest: nearest(name, MEASURES.iter().map(|measure| measure.name)),
-            known: MEASURES.iter().map(|measure| measure.name.to_string()).collect(),
+        let known = Summary::MEASURES;
+        known.into_iter().find(|known| *known == name).map(|name| Measure { name }).ok_or_else(|| {
+            Error::UnknownName {
+                family: "measure",
+                name: name.to_string(),
+                nearest: nearest(name, known.into_iter()),
+                known: known.map(String::from).to_vec(),
+            }
         })
     }
 
     /// Of a run that finished.
     pub fn of(self, summary: &Summary) -> Option<f64> {
-        (self.of)(summary).filter(|_| summary.status == Status::Finished)
+        summary.measure(self.name).filter(|_| summary.status == Status::Finished)
     }
 }
 
