@@ -27,7 +27,7 @@ pub(super) fn draw(study: &Study, traces: &[Trace], measure: Measure, medium: Me
     let noted = legend.len() <= MOST_NOTES;
     panels.iter_mut().filter(|_| !noted).for_each(|panel| panel.notes.1.clear());
     let title = if study.report.title.is_empty() { name.clone() } else { study.report.title.clone() };
-    let rates = if noted { "; η is the learning rate" } else { "" };
+    let rates = if noted { "; γ₀ is the learning rate" } else { "" };
     let note = format!("mean over seeds, band ± 1 standard deviation{rates}{beyond}");
     let grid = Grid { title, note: note.clone(), columns: columns(study, panels.len()), panels, legend };
     let (svg, title) = (grid.draw(medium), format!("{name} by round"));
@@ -62,7 +62,7 @@ fn panels(study: &Study, traces: &[Trace], unit: f64) -> (Vec<Panel>, Vec<Key>) 
 
 fn empty(title: String) -> Panel {
     let axis = || Axis::over("", false, std::iter::empty());
-    let notes = ("η".to_string(), Vec::new());
+    let notes = ("γ₀".to_string(), Vec::new());
     Panel { title, notes, x: axis(), y: axis(), series: Vec::new(), marks: false }
 }
 
