@@ -56,11 +56,17 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let experiments = chosen(&arguments.block, &arguments.protocol)?;
     let data = directory_of(arguments.data_dir.as_ref());
-    let mut grids = Vec::new();
+    let (mut grids, mut foreign) = (Vec::new(), None);
     for experiment in experiments {
         let grid = adapted(experiment, arguments)?;
-        grid.select(&arguments.cells)?;
-        grids.push((experiment, grid, directory(experiment, arguments)));
+        match grid.select(&arguments.cells) {
+            Ok(_) => grids.push((experiment, grid, directory(experiment, arguments))),
+            Err(error) => foreign = Some(error),
+        }
+    }
+    // Of all experiments, those are meant that have such cells.
+    if let Some(error) = foreign.filter(|_| grids.is_empty()) {
+        return Err(error.into());
     }
     let (mut failed, mut all) = (0, 0);
     for (experiment, grid, directory) in &grids {
