@@ -130,14 +130,14 @@ impl Study {
                 }));
                 line.push(self.agreement(cell, columns).map_or("", Agreement::text).into());
             }
-            line.extend(counted.then(|| runs(cell)));
+            line.extend(counted.then(|| cell.counted()));
             line
         });
         Table { lines: lines.collect(), heading }
     }
 
     /// Mean ± deviation in the study's unit.
-    fn value(&self, cell: &StudyCell, measure: Measure, deviation: Deviation) -> String {
+    pub(super) fn value(&self, cell: &StudyCell, measure: Measure, deviation: Deviation) -> String {
         let values: Vec<f64> = cell.values(measure).iter().map(|value| value / self.report.unit).collect();
         match mean(&values, deviation) {
             Some((mean, spread)) => with_spread(mean, spread),
@@ -180,12 +180,15 @@ impl Study {
     }
 }
 
-fn runs(cell: &StudyCell) -> String {
-    let done = cell.runs.len();
-    let count = if done == cell.wanted { done.to_string() } else { format!("{done} of {}", cell.wanted) };
-    match cell.diverged() {
-        0 => count,
-        diverged => format!("{count} ({diverged} diverged)"),
+impl StudyCell {
+    /// How many runs ended, of how many, and how many of them diverged.
+    pub(super) fn counted(&self) -> String {
+        let done = self.runs.len();
+        let count = if done == self.wanted { done.to_string() } else { format!("{done} of {}", self.wanted) };
+        match self.diverged() {
+            0 => count,
+            diverged => format!("{count} ({diverged} diverged)"),
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::study::duration;
 use crate::report::{
-    Agreement, Columns, Deviation, Measure, Study, StudyCell,
+    Agreement, Columns, Deviation, Study, StudyCell,
     figure::{escape, short},
-    mean, with_spread,
+    mean,
 };
 
 /// One line per cell, what matters most first.
@@ -27,7 +27,7 @@ fn line(study: &Study, columns: Columns, cell: &StudyCell, published: bool) -> S
     let label = |label: &String| format!("<th scope=\"row\">{}</th>", escape(label));
     let number = |text: &str| format!("<td class=\"number\">{}</td>", escape(text));
     let mut line: String = cell.labels.iter().map(label).collect();
-    line += &number(&value(study, cell, columns.measure));
+    line += &number(&study.value(cell, columns.measure, columns.deviation));
     if published {
         line += &number(&study.expected(cell).map_or(String::new(), |expected| match expected.std {
             Some(std) => format!("{} ± {std}", expected.mean),
@@ -40,30 +40,12 @@ fn line(study: &Study, columns: Columns, cell: &StudyCell, published: bool) -> S
             None => "<td></td>",
         };
     }
-    line.extend(columns.beside.map(|beside| number(&value(study, cell, beside))));
+    line.extend(columns.beside.map(|beside| number(&study.value(cell, beside, columns.deviation))));
     line += &number(&cell.rate.map_or(String::new(), short));
-    line += &number(&runs(cell));
+    line += &number(&cell.counted());
     let seconds: Vec<f64> = cell.runs.iter().map(|run| run.seconds()).collect();
     line += &number(&mean(&seconds, Deviation::Population).map_or(String::new(), |(mean, _)| duration(mean)));
     format!("<tr>{line}</tr>\n")
-}
-
-fn runs(cell: &StudyCell) -> String {
-    let done = cell.runs.len();
-    let count = if done == cell.wanted { done.to_string() } else { format!("{done} of {}", cell.wanted) };
-    match cell.diverged() {
-        0 => count,
-        diverged => format!("{count} ({diverged} diverged)"),
-    }
-}
-
-fn value(study: &Study, cell: &StudyCell, measure: Measure) -> String {
-    let values: Vec<f64> = cell.values(measure).iter().map(|value| value / study.report.unit).collect();
-    match mean(&values, Deviation::Population) {
-        Some((mean, spread)) => with_spread(mean, spread),
-        None if cell.runs.is_empty() => "–".into(),
-        None => "diverged".into(),
-    }
 }
 
 /// A table that scrolls in its own box where it is too wide.
