@@ -46,10 +46,7 @@ impl<T: Scalar> Attack<T> for SignFlip {
             out.iter_mut().flatten().for_each(|value| *value = T::from_f64(-value.to_f64()));
         } else if !view.is_idle(&out) {
             statistics::mean(view, &mut self.mean);
-            for (to, mean) in out.row_mut(0).iter_mut().zip(&self.mean) {
-                *to = T::from_f64(-mean);
-            }
-            out.repeat_first();
+            statistics::send_multiple(-1.0, &self.mean, out);
         }
         Ok(())
     }

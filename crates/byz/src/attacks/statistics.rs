@@ -6,6 +6,7 @@ use super::View;
 use crate::{
     engine::Engine,
     kernels::{Scalar, moments::moments},
+    rows_mut::RowsMut,
 };
 
 /// Columns that one thread takes at a time.
@@ -109,6 +110,14 @@ fn normal(x: f64) -> (f64, f64) {
         term *= x * x / odd;
     }
     (density, 0.5 + density * sum)
+}
+
+/// Every Byzantine worker sends `factor` times the mean.
+pub(super) fn send_multiple<T: Scalar>(factor: f64, mean: &[f64], mut out: RowsMut<'_, T>) {
+    for (to, mean) in out.row_mut(0).iter_mut().zip(mean) {
+        *to = T::from_f64(factor * mean);
+    }
+    out.repeat_first();
 }
 
 #[cfg(test)]

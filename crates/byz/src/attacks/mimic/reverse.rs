@@ -24,15 +24,12 @@ impl Reverse {
 }
 
 impl<T: Scalar> Attack<T> for Reverse {
-    fn forge(&mut self, view: &View<'_, T>, mut out: RowsMut<'_, T>) -> Result<()> {
+    fn forge(&mut self, view: &View<'_, T>, out: RowsMut<'_, T>) -> Result<()> {
         if view.round <= self.warmup || view.is_idle(&out) {
             return Ok(());
         }
         statistics::mean(view, &mut self.mean);
-        for (to, mean) in out.row_mut(0).iter_mut().zip(&self.mean) {
-            *to = T::from_f64(-self.factor * mean);
-        }
-        out.repeat_first();
+        statistics::send_multiple(-self.factor, &self.mean, out);
         Ok(())
     }
 }
