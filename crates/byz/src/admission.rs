@@ -4,7 +4,7 @@ use crate::{
     error::{Error, Result},
     kernels::Scalar,
     majority::majority,
-    messages::{Message, Messages, Row, Rows},
+    messages::{Message, Messages, Rows},
     verdict::{Reason, Verdict},
 };
 
@@ -51,12 +51,13 @@ pub(crate) fn valid<'a, T: Scalar>(
     verdicts: &[Verdict],
     dimension: usize,
 ) -> (Vec<usize>, Rows<'a, T>) {
-    let used = messages.workers.iter().zip(verdicts).enumerate();
-    let (workers, rows): (Vec<usize>, Vec<Row<'a, T>>) = used
-        .filter_map(|(worker, (message, verdict))| match (message, verdict) {
-            (Message::Row(row), Verdict::Used) => Some((worker, *row)),
-            _ => None,
-        })
-        .unzip();
+    let count = messages.workers.len();
+    let (mut workers, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for (worker, (message, verdict)) in messages.workers.iter().zip(verdicts).enumerate() {
+        if let (Message::Row(row), Verdict::Used) = (message, verdict) {
+            workers.push(worker);
+            rows.push(*row);
+        }
+    }
     (workers, Rows { rows, dimension })
 }

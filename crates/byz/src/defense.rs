@@ -262,7 +262,7 @@ impl Defense {
             let geometry = mixed.as_ref().unwrap_or(measured);
             let mixing = step.mix(geometry, &round)?;
             round.workers = round.workers.filter(|_| step.keeps_workers());
-            mixed = Some(geometry.mixed(&mixing));
+            mixed = Some(geometry.mixed(mixing));
         }
         let geometry = mixed.as_ref().unwrap_or(measured);
         let mut decision = self.rule.2.plan(geometry, &round)?;
@@ -382,7 +382,7 @@ pub fn mixing_of(expression: &str, geometry: &Geometry<'_>, round: &Round<'_>) -
         let entry = registry::find("pre-aggregator", pre_aggregators::TABLE, &call.name)?;
         let current = mixed.as_ref().unwrap_or(geometry);
         let mixing = registry::build(entry, call)?.mix(current, round)?;
-        mixed = Some(current.mixed(&mixing));
+        mixed = Some(current.mixed(mixing));
     }
     let identity = || Matrix::identity(geometry.points());
     Ok(mixed.and_then(|geometry| geometry.mixing().cloned()).unwrap_or_else(identity))

@@ -5,7 +5,10 @@
 //! zero ‖Σ aₖxₖ‖² = −½ aᵀDa. Where that sum would cancel, the quantity is measured directly in an
 //! extra pass over the data.
 
-use crate::{matrix::Matrix, measure::pairs};
+use crate::{
+    matrix::{Matrix, distance_l1},
+    measure::pairs,
+};
 
 /// The data behind a geometry, for what distances cannot tell. Every call is a pass over the data.
 pub trait Source {
@@ -79,6 +82,11 @@ impl<'a> Geometry<'a> {
         self.squared[(i, j)]
     }
 
+    /// Squared distances from a point to all.
+    pub fn squared_row(&self, point: usize) -> &[f64] {
+        self.squared.row(point)
+    }
+
     /// The index of a reference point that was asked for in `requirements`.
     pub fn reference(&self, reference: Reference) -> usize {
         let position = self.references.iter().position(|known| *known == reference);
@@ -92,25 +100,24 @@ impl<'a> Geometry<'a> {
         order
     }
 
-    /// The `count` messages nearest to a point as [`Geometry::nearest`] has them, in ascending order of index.
-    pub fn neighborhood(&self, point: usize, count: usize) -> Vec<usize> {
+    /// The `count` messages farthest from a point: all but those [`Geometry::nearest`] has, in no certain order.
+    pub fn farthest(&self, point: usize, count: usize, farthest: &mut Vec<usize>) {
         let row = &self.squared.row(point)[..self.messages];
-        let dropped = self.messages - count.min(self.messages);
-        if dropped > 8 {
-            let mut nearest = self.nearest(point, count);
-            nearest.sort_unstable();
-            return nearest;
+        farthest.clear();
+        if count > 8 {
+            farthest.extend(ascending(row).drain(self.messages - count.min(self.messages)..));
+            return;
         }
-        // Dropping the few farthest one by one is quicker than sorting; the highest index goes first among equals.
-        let mut row = row.to_vec();
-        for _ in 0..dropped {
-            let farthest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let last = row.iter().rposition(|&distance| distance == farthest).unwrap_or(0);
-            row[last] = f64::NEG_INFINITY;
+        // Keeping the few farthest so far, the nearest of them last, is quicker than sorting. Among equals the highest index
+        // is the farthest, so a later one goes before.
+        for (message, &distance) in row.iter().enumerate() {
+            if farthest.len() == count && farthest.last().is_none_or(|&last| row[last] > distance) {
+                continue;
+            }
+            farthest.truncate(count - 1);
+            let place = farthest.iter().position(|&other| row[other] <= distance).unwrap_or(farthest.len());
+            farthest.insert(place, message);
         }
-        let mut kept = Vec::with_capacity(self.messages);
-        kept.extend((0..self.messages).filter(|&message| row[message] >= 0.0));
-        kept
     }
 
     /// The message whose `count` nearest messages reach least far: with count > tolerance it is at most
@@ -162,33 +169,30 @@ impl<'a> Geometry<'a> {
     }
 
     /// The geometry of mixed rows: each row of `mixing` combines the points of this one and adds up to one.
-    pub fn mixed(&self, mixing: &Matrix) -> Geometry<'a> {
-        let (rows, points) = (mixing.rows(), self.points());
-        // Reference points stay what they are.
-        let mut extended = Matrix::zeros(rows + self.references.len(), points);
-        extended.as_mut_slice()[..rows * points].copy_from_slice(mixing.as_slice());
-        for k in 0..self.references.len() {
-            extended[(rows + k, self.messages + k)] = 1.0;
+    pub fn mixed(&self, mixing: Matrix) -> Geometry<'a> {
+        let messages = mixing.rows();
+        let mut extended = mixing;
+        for reference in 0..self.references.len() {
+            // Reference points stay what they are.
+            extended.push_unit_row(self.messages + reference);
         }
-        let composed = match &self.mixing {
-            Some(before) => extended.times(before),
-            None => extended.clone(),
-        };
         let (distinct, class) = extended.distinct_rows();
-        let between = self.derived_distances(&distinct).unwrap_or_else(|| {
-            let combinations =
-                self.mixing.as_ref().map_or_else(|| distinct.clone(), |before| distinct.times(before));
-            self.source.distances(&combinations)
+        let between = self.derived_distances(&distinct).unwrap_or_else(|| match &self.mixing {
+            Some(before) => self.source.distances(&distinct.times(before)),
+            None => self.source.distances(&distinct),
         });
         let mut squared = Matrix::zeros(class.len(), class.len());
         for (i, &a) in class.iter().enumerate() {
-            for (to, &b) in squared.row_mut(i).iter_mut().zip(&class) {
-                *to = between[(a, b)];
-            }
+            let from = between.row(a);
+            squared.row_mut(i).iter_mut().zip(&class).for_each(|(to, &b)| *to = from[b]);
         }
+        let composed = match &self.mixing {
+            Some(before) => extended.times(before),
+            None => extended,
+        };
         Geometry {
             squared,
-            messages: rows,
+            messages,
             references: self.references.clone(),
             mixing: Some(composed),
             source: self.source,
@@ -202,11 +206,14 @@ impl<'a> Geometry<'a> {
         let widest = self.squared.as_slice().iter().copied().fold(0.0, f64::max);
         let mut squared = Matrix::zeros(mixing.rows(), mixing.rows());
         let mut radius: Option<&[f64]> = None;
+        // What `cancellation` adds up for rows that differ by `size`: no distance is wider, and a row's weights add up to one.
+        let most = |size: f64| (2.0 * size * size * resolution + 16.0 * f64::EPSILON) * widest;
+        let any = most(2.0);
         for (i, j) in pairs(mixing.rows()) {
-            let (value, size) = half_form(mixing, &halfway, i, j);
+            let value = half_form(mixing, &halfway, i, j);
             (squared[(i, j)], squared[(j, i)]) = (value, value);
-            // What `cancellation` adds up cannot exceed this: no distance is wider, and a row's weights add up to one.
-            if (2.0 * size * size * resolution + 16.0 * f64::EPSILON) * widest <= accepted * value {
+            if any <= accepted * value || most(distance_l1(mixing.row(i), mixing.row(j))) <= accepted * value
+            {
                 continue;
             }
             let radius = radius.get_or_insert_with(|| self.squared.row(self.central(self.messages / 2 + 1)));
@@ -224,7 +231,7 @@ impl<'a> Geometry<'a> {
             let halfway = mixing.times(&squared);
             squared = Matrix::zeros(mixing.rows(), mixing.rows());
             for (i, j) in pairs(mixing.rows()) {
-                squared[(i, j)] = half_form(mixing, &halfway, i, j).0;
+                squared[(i, j)] = half_form(mixing, &halfway, i, j);
                 squared[(j, i)] = squared[(i, j)];
             }
         }
@@ -243,22 +250,18 @@ impl<'a> Geometry<'a> {
     }
 }
 
-/// −½ (a − b)ᵀD(a − b) for rows a, b of a mixing, given the mixing times D; and Σ|aₖ − bₖ|.
-fn half_form(mixing: &Matrix, halfway: &Matrix, i: usize, j: usize) -> (f64, f64) {
+/// −½ (a − b)ᵀD(a − b) for rows a, b of a mixing, given the mixing times D.
+fn half_form(mixing: &Matrix, halfway: &Matrix, i: usize, j: usize) -> f64 {
     let (a, b, left, right) = (mixing.row(i), mixing.row(j), halfway.row(i), halfway.row(j));
-    let (mut form, mut size) = ([0.0; 4], [0.0; 4]);
-    let mut add = |lane: usize, a: f64, b: f64, left: f64, right: f64| {
-        form[lane] += (a - b) * (left - right);
-        size[lane] += (a - b).abs();
-    };
+    let mut form = [0.0; 4];
     // Four partial sums, or the processor waits for every addition.
     let whole = a.len() / 4 * 4;
     let fours = a.chunks_exact(4).zip(b.chunks_exact(4)).zip(left.chunks_exact(4).zip(right.chunks_exact(4)));
     for ((a, b), (left, right)) in fours {
-        (0..4).for_each(|lane| add(lane, a[lane], b[lane], left[lane], right[lane]));
+        (0..4).for_each(|lane| form[lane] += (a[lane] - b[lane]) * (left[lane] - right[lane]));
     }
-    (whole..a.len()).for_each(|k| add(k - whole, a[k], b[k], left[k], right[k]));
-    ((-0.5 * form.iter().sum::<f64>()).max(0.0), size.iter().sum())
+    (whole..a.len()).for_each(|k| form[k - whole] += (a[k] - b[k]) * (left[k] - right[k]));
+    (-0.5 * form.iter().sum::<f64>()).max(0.0)
 }
 
 /// A bound on the error of `half_form`: that of the distances, at most resolution · 2 · Σ|aₖ| · Σ|aₖ|Dₖc for the

@@ -1,6 +1,9 @@
 //! Small dense matrices of f64: everything in n × n space.
 
-use std::ops::{Index, IndexMut};
+use std::{
+    borrow::Cow,
+    ops::{Index, IndexMut},
+};
 
 /// A dense matrix, row after row.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +16,7 @@ pub struct Matrix {
 impl Matrix {
     /// All zeros.
     pub fn zeros(rows: usize, columns: usize) -> Matrix {
-        Matrix { rows, columns, data: vec![0.0; rows * columns] }
+        Matrix { rows, columns, data: zeros(rows * columns) }
     }
 
     /// Ones on the diagonal.
@@ -64,26 +67,41 @@ impl Matrix {
     pub fn times(&self, other: &Matrix) -> Matrix {
         assert_eq!(self.columns, other.rows, "the inner sizes must agree");
         let mut product = Matrix::zeros(self.rows, other.columns);
-        for i in 0..self.rows {
-            let out = &mut product.data[i * other.columns..(i + 1) * other.columns];
-            for (k, &factor) in self.row(i).iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
-                for (out, value) in out.iter_mut().zip(other.row(k)) {
-                    *out += factor * value;
-                }
-            }
-        }
+        (0..self.rows).for_each(|i| other.combine_rows(self.row(i), product.row_mut(i)));
         product
     }
 
     /// The weights that `weights` on the rows put on the columns: weightsᵀ · self.
     pub fn transpose_apply(&self, weights: &[f64]) -> Vec<f64> {
-        let mut out = vec![0.0; self.columns];
-        for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
-            for (out, value) in out.iter_mut().zip(self.row(row)) {
-                *out += weight * value;
+        let mut out = zeros(self.columns);
+        self.combine_rows(weights, &mut out);
+        out
+    }
+
+    /// Σₖ weightsₖ · rowₖ over the rows that have a weight.
+    pub(crate) fn combine_rows(&self, weights: &[f64], out: &mut [f64]) {
+        let mut start = 0;
+        while start < self.columns {
+            let out = &mut out[start..];
+            start += match out.len() {
+                16.. => self.combine_columns::<16>(weights, start, out),
+                4.. => self.combine_columns::<4>(weights, start, out),
+                _ => self.combine_columns::<1>(weights, start, out),
+            };
+        }
+    }
+
+    /// The same for so few columns that their sums stay in registers; returns how many.
+    fn combine_columns<const COUNT: usize>(&self, weights: &[f64], start: usize, out: &mut [f64]) -> usize {
+        let mut sums = [0.0; COUNT];
+        for (row, &weight) in self.data.chunks_exact(self.columns).zip(weights) {
+            if weight != 0.0 {
+                let values = &row[start..][..COUNT];
+                (0..COUNT).for_each(|k| sums[k] += weight * values[k]);
             }
         }
-        out
+        out[..COUNT].copy_from_slice(&sums);
+        COUNT
     }
 
     /// self · vector.
@@ -93,8 +111,8 @@ impl Matrix {
 
     /// The different rows, and for each row which of them it is. Mixing a cluster of messages gives the same row
     /// again and again.
-    pub fn distinct_rows(&self) -> (Matrix, Vec<usize>) {
-        let mut first: Vec<usize> = Vec::new();
+    pub fn distinct_rows(&self) -> (Cow<'_, Matrix>, Vec<usize>) {
+        let mut first: Vec<usize> = Vec::with_capacity(self.rows);
         let class = (0..self.rows)
             .map(|i| {
                 first.iter().position(|&j| self.row(j) == self.row(i)).unwrap_or_else(|| {
@@ -103,7 +121,17 @@ impl Matrix {
                 })
             })
             .collect();
-        (self.select_rows(&first), class)
+        match first.len() == self.rows {
+            true => (Cow::Borrowed(self), class),
+            false => (Cow::Owned(self.select_rows(&first)), class),
+        }
+    }
+
+    /// Adds a row of zeros with a one in one column.
+    pub(crate) fn push_unit_row(&mut self, column: usize) {
+        self.data.resize(self.data.len() + self.columns, 0.0);
+        self.rows += 1;
+        self.row_mut(self.rows - 1)[column] = 1.0;
     }
 
     /// Only these rows, in this order.
@@ -129,14 +157,31 @@ impl IndexMut<(usize, usize)> for Matrix {
     }
 }
 
+/// That many zeros. Not `vec![0.0; count]`: that asks for zeroed memory, for which glibc passes its quick lists by, and planning
+/// asks for many small pieces.
+pub(crate) fn zeros(count: usize) -> Vec<f64> {
+    std::iter::repeat_n(0.0, count).collect()
+}
+
 /// ⟨a, b⟩ with four accumulators in a fixed order.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    sum_of(a, b, |x, y| x * y)
+}
+
+/// Σ|aₖ − bₖ|.
+pub(crate) fn distance_l1(a: &[f64], b: &[f64]) -> f64 {
+    sum_of(a, b, |x, y| (x - y).abs())
+}
+
+/// Σ term(aₖ, bₖ) in four partial sums, or the processor waits for every addition.
+#[inline(always)]
+fn sum_of(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut sums = [0.0; 4];
     let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(x, y)| x * y).sum();
+    let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(&x, &y)| term(x, y)).sum();
     for (x, y) in a4.zip(b4) {
         for k in 0..4 {
-            sums[k] += x[k] * y[k];
+            sums[k] += term(x[k], y[k]);
         }
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
@@ -154,7 +199,8 @@ mod tests {
         assert_eq!(a.apply(&[1.0, 2.0, 3.0]), [7.0, 9.0]);
         assert_eq!(a.transpose_apply(&[2.0, 1.0]), [2.0, 3.0, 5.0]);
         assert_eq!(a.select_rows(&[1]).as_slice(), [0.0, 3.0, 1.0]);
-        let (distinct, class) = b.select_rows(&[2, 0, 2, 0, 1]).distinct_rows();
-        assert_eq!((distinct, class), (b.select_rows(&[2, 0, 1]), vec![0, 1, 0, 1, 2]));
+        let repeated = b.select_rows(&[2, 0, 2, 0, 1]);
+        let (distinct, class) = repeated.distinct_rows();
+        assert_eq!((distinct.into_owned(), class), (b.select_rows(&[2, 0, 1]), vec![0, 1, 0, 1, 2]));
     }
 }

@@ -78,9 +78,11 @@ impl Scoring {
     /// The score of each of `members` among themselves with `neighbors` nearest others.
     pub(super) fn scores(&self, geometry: &Geometry<'_>, members: &[usize], neighbors: usize) -> Vec<f64> {
         let unit = self.unit(geometry, members, neighbors);
+        let mut costs = Vec::with_capacity(members.len());
         let score = |&i: &usize| {
             let others = members.iter().filter(|&&j| j != i);
-            let mut costs: Vec<f64> = others.map(|&j| self.cost(geometry.squared(i, j), unit)).collect();
+            costs.clear();
+            costs.extend(others.map(|&j| self.cost(geometry.squared(i, j), unit)));
             costs.sort_unstable_by(f64::total_cmp);
             costs.iter().take(neighbors).sum()
         };

@@ -65,7 +65,7 @@ struct Shape {
 
 impl Tiling {
     pub(crate) fn new(rows: usize) -> Tiling {
-        let mut tiles = Vec::new();
+        let mut tiles = Vec::with_capacity(rows.div_ceil(TALL) * (rows / 4 + 1));
         for first in (0..rows).step_by(TALL) {
             let tall = TALL.min(rows - first);
             tiles.push(Shape { first, tall, partner: first, wide: 0 });

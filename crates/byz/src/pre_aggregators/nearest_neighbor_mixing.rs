@@ -37,11 +37,12 @@ impl PreAggregator for NearestNeighborMixing {
         let n = geometry.messages();
         let kept = n - round.tolerance;
         let mut mixing = Matrix::zeros(n, geometry.points());
+        let mut dropped = Vec::new();
         for i in 0..n {
             let row = mixing.row_mut(i);
-            for j in geometry.neighborhood(i, kept) {
-                row[j] = 1.0 / kept as f64;
-            }
+            row[..n].fill(1.0 / kept as f64);
+            geometry.farthest(i, round.tolerance, &mut dropped);
+            dropped.iter().for_each(|&j| row[j] = 0.0);
         }
         Ok(mixing)
     }

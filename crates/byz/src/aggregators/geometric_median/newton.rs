@@ -48,9 +48,8 @@ pub(super) fn minimize(cloud: Cloud<'_>, start: Vec<f64>, limit: usize) -> (Vec<
                 continue;
             }
         }
-        match cloud.step(&place) {
-            Some(next) => weights = next,
-            None => return (weights, iteration),
+        if !cloud.step(&place, &mut weights) {
+            return (weights, iteration);
         }
         place = cloud.at(&weights);
     }

@@ -5,7 +5,7 @@
 
 use crate::{
     geometry::{Geometry, lowest},
-    matrix::{Matrix, dot},
+    matrix::{Matrix, dot, zeros},
 };
 
 /// `n` messages, followed by reference points that may carry weight but do not count in the objective.
@@ -13,6 +13,8 @@ use crate::{
 pub(super) struct Cloud<'a> {
     pub(super) n: usize,
     pub(super) products: Matrix,
+    /// Their diagonal.
+    squares: Vec<f64>,
     center: usize,
     geometry: &'a Geometry<'a>,
 }
@@ -25,6 +27,7 @@ const NEAR: f64 = 1e-13;
 const SHARP: f64 = 1e-3;
 
 /// A place and what is known about it.
+#[derive(Default)]
 pub(super) struct Place {
     /// P·w.
     pub(super) along: Vec<f64>,
@@ -45,7 +48,8 @@ impl<'a> Cloud<'a> {
     /// The messages, with inner products about one of them.
     pub(super) fn new(geometry: &'a Geometry<'a>, center: usize) -> Cloud<'a> {
         let products = geometry.inner_products_about(center);
-        Cloud { n: geometry.messages(), products, center, geometry }
+        let squares = (0..products.rows()).map(|i| products[(i, i)]).collect();
+        Cloud { n: geometry.messages(), products, squares, center, geometry }
     }
 
     /// The same about the message next to a place that is much farther from the centre: there, distances between
@@ -58,18 +62,27 @@ impl<'a> Cloud<'a> {
     }
 
     pub(super) fn at(&self, weights: &[f64]) -> Place {
-        let along = self.products.apply(weights);
-        let own = dot(&along, weights);
+        let mut place = Place::default();
+        self.locate(weights, &mut place);
+        place
+    }
+
+    /// What `at` returns, in memory that is there already.
+    fn locate(&self, weights: &[f64], place: &mut Place) {
+        let Place { along, own, distances } = place;
+        // The products are symmetric, and adding up rows is quicker than multiplying them.
+        along.resize(self.products.rows(), 0.0);
+        self.products.combine_rows(weights, along);
+        *own = dot(along, weights);
+        distances.clear();
         // On a message the formula leaves rounding where zero belongs.
-        let sole = (0..self.n).find(|&i| weights[i] == 1.0);
-        let squared = |i: usize| self.products[(i, i)] - 2.0 * along[i] + own;
-        let distances = (0..self.n)
-            .map(|i| match sole {
-                Some(sole) => self.between(i, sole),
-                None => squared(i).max(0.0).sqrt(),
-            })
-            .collect();
-        Place { along, own, distances }
+        match (0..self.n).find(|&i| weights[i] == 1.0) {
+            Some(sole) => distances.extend((0..self.n).map(|i| self.between(i, sole))),
+            None => {
+                let squared = |i: usize| self.squares[i] - 2.0 * along[i] + *own;
+                distances.extend((0..self.n).map(|i| squared(i).max(0.0).sqrt()));
+            }
+        }
     }
 
     fn between(&self, i: usize, j: usize) -> f64 {
@@ -85,16 +98,17 @@ impl<'a> Cloud<'a> {
 
     /// Length of Σ aᵢxᵢ for weights that add up to zero.
     pub(super) fn length(&self, weights: &[f64]) -> f64 {
-        dot(&self.products.apply(weights), weights).max(0.0).sqrt()
+        dot(&self.products.transpose_apply(weights), weights).max(0.0).sqrt()
     }
 
     /// wᵢ ∝ 1/max(ν, ‖z − xᵢ‖), until `limit` or until nothing moves.
     pub(super) fn smoothed(&self, mut weights: Vec<f64>, smoothing: f64, limit: usize) -> (Vec<f64>, usize) {
+        let (mut place, mut next) = (Place::default(), weights.clone());
         for iteration in 1..=limit {
-            let place = self.at(&weights);
-            let next = self.normalized(place.distances.iter().map(|r| 1.0 / r.max(smoothing)));
+            self.locate(&weights, &mut place);
+            self.normalize(place.distances.iter().map(|r| 1.0 / r.max(smoothing)), &mut next);
             let still = next.iter().zip(&weights).all(|(a, b)| (a - b).abs() <= 1e-15);
-            weights = next;
+            std::mem::swap(&mut weights, &mut next);
             if still {
                 return (weights, iteration);
             }
@@ -104,37 +118,39 @@ impl<'a> Cloud<'a> {
 
     /// Exactly `limit` steps, fewer if one arrives.
     pub(super) fn vardi_zhang(&self, mut weights: Vec<f64>, limit: usize) -> (Vec<f64>, usize) {
+        let mut place = Place::default();
         for iteration in 1..=limit {
-            match self.step(&self.at(&weights)) {
-                Some(next) => weights = next,
-                None => return (weights, iteration - 1),
+            self.locate(&weights, &mut place);
+            if !self.step(&place, &mut weights) {
+                return (weights, iteration - 1);
             }
         }
         (weights, limit)
     }
 
-    /// One step of Vardi and Zhang: Weiszfeld's away from messages; on a message, as far as its own pull allows.
-    /// None where the message itself is optimal.
-    pub(super) fn step(&self, place: &Place) -> Option<Vec<f64>> {
+    /// One step of Vardi and Zhang from the place that `weights` describe: Weiszfeld's away from messages; on a message,
+    /// as far as its own pull allows. False where the message itself is optimal; the weights stay.
+    pub(super) fn step(&self, place: &Place, weights: &mut [f64]) -> bool {
         if place.distances.iter().all(|&r| r > 0.0) {
-            return Some(self.normalized(place.distances.iter().map(|r| 1.0 / r)));
+            self.normalize(place.distances.iter().map(|r| 1.0 / r), weights);
+            return true;
         }
         let here = self.here(&place.distances);
         let away = (0..self.n).map(|i| if here.contains(&i) { 0.0 } else { 1.0 / place.distances[i] });
         // Nobody is elsewhere.
         if here.len() == self.n {
-            return None;
+            return false;
         }
-        let target = self.normalized(away);
         let pull = self.pull(here[0], &here);
         let stay = here.len() as f64 / pull;
         // A pull of zero, where everyone is here, stays too.
         if stay.is_nan() || stay >= 1.0 {
-            return None;
+            return false;
         }
-        let mut next: Vec<f64> = target.iter().map(|weight| (1.0 - stay) * weight).collect();
-        next[here[0]] += stay;
-        Some(next)
+        self.normalize(away, weights);
+        weights.iter_mut().for_each(|weight| *weight *= 1.0 - stay);
+        weights[here[0]] += stay;
+        true
     }
 
     /// ‖Σ (xᵢ − xⱼ)/‖xᵢ − xⱼ‖‖ over the messages not at xⱼ.
@@ -150,14 +166,15 @@ impl<'a> Cloud<'a> {
         }
         // ⟨xᵢ − xⱼ, xₖ − xⱼ⟩ from distances about xⱼ itself: about another centre, two messages that are close to one
         // another would cancel.
-        let mut squared = 0.0;
-        for i in (0..self.n).filter(away) {
-            for k in (0..self.n).filter(away) {
-                let (a, b) = (self.geometry.squared(i, j), self.geometry.squared(k, j));
-                squared += 0.5 * (a + b - self.geometry.squared(i, k)) / (a.sqrt() * b.sqrt());
-            }
-        }
-        squared.max(0.0).sqrt()
+        let radius = &self.geometry.squared_row(j)[..self.n];
+        let inverse = |i: usize| if away(&i) { 1.0 / radius[i].sqrt() } else { 0.0 };
+        let inverse: Vec<f64> = (0..self.n).map(inverse).collect();
+        let cosines = |i: usize| {
+            let terms = self.geometry.squared_row(i).iter().zip(radius).zip(&inverse);
+            inverse[i] * terms.map(|((between, b), inverse)| (radius[i] + b - between) * inverse).sum::<f64>()
+        };
+        let squared: f64 = (0..self.n).filter(away).map(cosines).sum();
+        (0.5 * squared).max(0.0).sqrt()
     }
 
     /// How much the others pull at message j beyond what its own copies hold; none is optimal.
@@ -187,17 +204,18 @@ impl<'a> Cloud<'a> {
     /// The same, away from messages: g = W (z − T(z)), W = Σ 1/rᵢ, T Weiszfeld's map.
     pub(super) fn gap_at(&self, weights: &[f64], place: &Place) -> f64 {
         let total: f64 = place.distances.iter().map(|r| 1.0 / r).sum();
-        let target = self.normalized(place.distances.iter().map(|r| 1.0 / r));
-        let difference: Vec<f64> = weights.iter().zip(&target).map(|(a, b)| a - b).collect();
+        let mut difference = zeros(weights.len());
+        self.normalize(place.distances.iter().map(|r| 1.0 / r), &mut difference);
+        difference.iter_mut().zip(weights).for_each(|(target, weight)| *target = weight - *target);
         2.0 * total * self.length(&difference) / self.n as f64
     }
 
     /// Weights on the messages that add up to one; reference points get none.
-    fn normalized(&self, raw: impl Iterator<Item = f64>) -> Vec<f64> {
-        let mut weights = vec![0.0; self.products.rows()];
-        weights.iter_mut().zip(raw).for_each(|(weight, raw)| *weight = raw);
-        let total: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|weight| *weight /= total);
-        weights
+    fn normalize(&self, raw: impl Iterator<Item = f64>, weights: &mut [f64]) {
+        let (messages, references) = weights.split_at_mut(self.n);
+        references.fill(0.0);
+        messages.iter_mut().zip(raw).for_each(|(weight, raw)| *weight = raw);
+        let total: f64 = messages.iter().sum();
+        messages.iter_mut().for_each(|weight| *weight /= total);
     }
 }
