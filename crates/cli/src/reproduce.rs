@@ -161,7 +161,12 @@ pub(crate) fn tell(out: &mut impl Write, study: &Study) -> Outcome {
     let count = |wanted: Agreement| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     if !verdicts.is_empty() {
         let run = verdicts.len() - count(Agreement::NotRun);
-        writeln!(out, "\n{} of {run} cells agree with the published numbers", count(Agreement::Agrees))?;
+        writeln!(
+            out,
+            "\n{} of {run} cells agree with the {} values",
+            count(Agreement::Agrees),
+            study.report.expected_name
+        )?;
     }
     Ok(())
 }

@@ -20,9 +20,11 @@ pub struct Presentation {
     pub log: bool,
     /// What is drawn: `curves`, `heat_map`, `trust`, `slope`.
     pub figures: Vec<String>,
-    /// The published numbers: a CSV file with a column per axis, then `mean`, `std`, `low`, `high`; a result between `low`
+    /// The numbers to compare with: a CSV file with a column per axis, then `mean`, `std`, `low`, `high`; a result between `low`
     /// and `high` agrees.
     pub expected: Option<String>,
+    /// What those are called over their column.
+    pub expected_name: String,
 }
 
 impl Default for Presentation {
@@ -36,6 +38,7 @@ impl Default for Presentation {
             log: false,
             figures: vec!["curves".into(), "trust".into()],
             expected: None,
+            expected_name: "published".into(),
         }
     }
 }

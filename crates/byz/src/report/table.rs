@@ -115,7 +115,7 @@ impl Study {
         heading.extend(tuned.then(|| "rate".to_string()));
         heading.push(self.measure_name(columns.measure));
         heading.extend(columns.beside.map(|beside| self.measure_name(beside)));
-        heading.extend(published.then(|| "published".to_string()));
+        heading.extend(published.then(|| self.report.expected_name.clone()));
         heading.extend(published.then(String::new));
         heading.extend(counted.then(|| "runs".to_string()));
         let lines = self.cells.iter().map(|cell| {

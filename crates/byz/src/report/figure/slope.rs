@@ -17,19 +17,24 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Vec<Drawi
     // The axis that is the number of rounds; the labels of the others name the curves.
     let numeric = |axis: &usize| study.cells.iter().all(|cell| cell.labels[*axis].parse::<f64>().is_ok());
     let along = (0..study.axes.len()).find(numeric);
-    let mut series: Vec<Series> = Vec::new();
+    let (mut series, mut expected): (Vec<Series>, Vec<Series>) = Default::default();
     for cell in &study.cells {
         let Some(run) = cell.runs.first() else { continue };
         let Some((mean, std)) = mean(&cell.values(measure), Deviation::Population) else { continue };
         let others = cell.labels.iter().enumerate().filter(|(axis, _)| Some(*axis) != along);
         let label =
             others.map(|(axis, label)| named(&study.axes[axis], label)).collect::<Vec<_>>().join(" · ");
-        let index = series.iter().position(|known| known.label == label).unwrap_or_else(|| {
-            series.push(Series { label, index: series.len(), points: Vec::new() });
-            series.len() - 1
-        });
-        series[index].points.push(Sample { x: run.config.rounds as f64, mean, std });
+        let x = run.config.rounds as f64;
+        if let Some(number) = study.expected(cell) {
+            let sample = Sample { x, mean: number.mean * study.report.unit, std: 0.0 };
+            add(&mut expected, format!("{label} {}", study.report.expected_name).trim(), sample);
+        }
+        add(&mut series, &label, Sample { x, mean, std });
     }
+    for added in &mut expected {
+        added.index += series.len();
+    }
+    series.extend(expected);
     for series in &mut series {
         series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
         let fitted =
@@ -54,6 +59,15 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Vec<Drawi
     let grid = Grid { title: title.clone(), note: note.clone(), columns: 1, panels, legend };
     let svg = grid.draw(medium);
     vec![Drawing { name: "slope".into(), title, note, svg, legend: grid.legend, cell: None }]
+}
+
+/// Adds a place to the curve of that name.
+fn add(series: &mut Vec<Series>, label: &str, sample: Sample) {
+    let index = series.iter().position(|known| known.label == label).unwrap_or_else(|| {
+        series.push(Series { label: label.into(), index: series.len(), points: Vec::new() });
+        series.len() - 1
+    });
+    series[index].points.push(sample);
 }
 
 /// Least squares through the logarithms; none with fewer than two places.

@@ -39,7 +39,7 @@ fn summary(study: &Study, columns: Columns) -> String {
     if !found.is_empty() {
         let count = |wanted| found.iter().filter(|agreement| **agreement == wanted).count();
         text += &format!(
-            "Of {} published numbers, {} agree, {} differ, {} were not run. ",
+            "Of {} cells with a number to compare with, {} agree, {} differ, {} were not run. ",
             found.len(),
             count(Agreement::Agrees),
             count(Agreement::Differs),

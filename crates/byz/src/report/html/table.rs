@@ -13,7 +13,7 @@ pub(super) fn results(study: &Study, columns: Columns) -> String {
     let mut heading: Vec<String> = study.axes.clone();
     heading.push(study.measure_name(columns.measure));
     if published {
-        heading.extend(["published", "agreement"].map(String::from));
+        heading.extend([study.report.expected_name.clone(), "agreement".into()]);
     }
     heading.extend(columns.beside.map(|beside| study.measure_name(beside)));
     heading.extend(["learning rate", "runs", "time per run"].map(String::from));
