@@ -16,6 +16,7 @@ use crate::{
     plan::{Note, Plan},
     pre_aggregators::{self, PreAggregator},
     registry,
+    theory::{Constants, Setting},
     verdict::{Reason, Verdict},
 };
 use std::sync::atomic::Ordering;
@@ -271,6 +272,19 @@ impl Defense {
         }
         let center = || measured.central(points.rows.count() - tolerance);
         Ok((Plan::new(decision.finish, geometry, center), decision.notes))
+    }
+
+    /// What is known of the coefficient of robustness of the whole pipeline.
+    pub fn robustness(&self, setting: &Setting) -> Constants {
+        // What reaches each step, first to last.
+        let mut reach = vec![*setting];
+        for (_, _, step) in &self.steps {
+            let last = reach[reach.len() - 1];
+            reach.push(Setting { messages: step.rows(last.messages), ..last });
+        }
+        let rule = self.rule.2.robustness(&reach[self.steps.len()]);
+        let steps = self.steps.iter().zip(&reach).rev();
+        steps.fold(rule, |constants, ((_, _, step), setting)| step.robustness(constants, setting))
     }
 
     fn requirements(&self) -> Requirements {

@@ -49,6 +49,7 @@ pub mod schedules;
 mod sharing;
 mod spectral;
 pub mod tasks;
+pub mod theory;
 mod trainer;
 pub mod transforms;
 mod verdict;

@@ -6,6 +6,7 @@ mod data;
 mod demo;
 mod exit;
 mod experiments;
+mod kappa;
 mod list;
 mod report;
 mod reproduce;
@@ -35,6 +36,7 @@ enum Command {
     Report(report::Arguments),
     Reproduce(reproduce::Arguments),
     Data(data::Arguments),
+    Kappa(kappa::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +60,7 @@ fn dispatch(command: &Command) -> exit::Outcome {
         Command::Report(arguments) => report::run(arguments),
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Data(arguments) => data::run(arguments),
+        Command::Kappa(arguments) => kappa::run(arguments),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{
     matrix::dot,
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
+    theory::{Constants, Setting},
 };
 
 struct CenteredClipping {
@@ -51,6 +52,12 @@ impl Aggregator for CenteredClipping {
 
     fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
         messages > 10 * tolerance
+    }
+
+    fn robustness(&self, _setting: &Setting) -> Constants {
+        Constants::unbounded(
+            "messages that agree, but far outside the radius about the centre, are not reached",
+        )
     }
 
     fn plan(&self, geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {

@@ -23,6 +23,7 @@ use crate::{
     geometry::{Geometry, Reference, lowest},
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
+    theory::{Constants, Definition, Setting},
 };
 use weiszfeld::Cloud;
 
@@ -90,6 +91,24 @@ impl Aggregator for GeometricMedian {
     fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
         let arrives = self.iterations.is_none() || self.start == Start::Medoid;
         messages > 2 * tolerance && self.smoothing.is_none() && arrives
+    }
+
+    /// e = ‖z − m‖ ≤ (1/G) Σ‖z − xᵢ‖, and z is no worse than m: Σ‖z − xᵢ‖ ≤ Σ‖m − xᵢ‖ + f·e over the honest; so e ≤ G/(G − f) of the
+    /// honest spread. Squared by Jensen.
+    fn robustness(&self, setting: &Setting) -> Constants {
+        if self.smoothing.is_some() {
+            return Constants::unbounded(
+                "messages within the absolute smoothing all count alike, as in the mean",
+            );
+        }
+        if self.iterations.is_some() {
+            return Constants::UNKNOWN;
+        }
+        let proved = setting.honest() / setting.majority();
+        match setting.definition {
+            Definition::Linear => Constants::proved(proved).published(2.0 * proved),
+            Definition::Squared => Constants::proved(proved * proved).published(4.0 * proved * proved),
+        }
     }
 
     fn plan(&self, geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {

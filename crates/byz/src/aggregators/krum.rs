@@ -14,6 +14,7 @@ use crate::{
     geometry::{Geometry, lowest},
     plan::{Decision, Note},
     registry::{Arguments, Entry, Kind, Parameter, Properties},
+    theory::{Constants, Definition, Setting},
 };
 
 /// How Krum scores a message; shared with its descendants.
@@ -75,6 +76,27 @@ impl Scoring {
         messages >= 2 * tolerance + 3 && (tolerance.max(1)..messages - tolerance).contains(&neighbors)
     }
 
+    /// What holds for the mean of any rows with the lowest scores, up to n − f of them.
+    ///
+    /// With squared distances and k neighbours the honest scores are in the mean at most 2Gk/(G−1) of the honest variance V, and the
+    /// lowest ones are no higher. At least h = k + 1 − f of a row and its neighbours are honest; it is √(score/h) from their
+    /// mean, and that is √((G−h)/h·V) from the honest mean. Together κ = (√(2Gk/((G−1)h)) + √((G−h)/h))².
+    pub(super) fn robustness(&self, setting: &Setting) -> Constants {
+        let neighbors = self.neighbors(setting.messages, setting.tolerance) as f64;
+        let (honest, close) = (setting.honest(), neighbors + 1.0 - setting.tolerance as f64);
+        if close < 1.0 {
+            return Constants::unbounded(
+                "the Byzantine messages alone can be each other's neighbours: as copies, they score zero",
+            );
+        }
+        if self.power != 2 || neighbors > honest - 1.0 || honest < 2.0 {
+            return Constants::UNKNOWN;
+        }
+        let (from_row, from_mean) =
+            (2.0 * honest * neighbors / ((honest - 1.0) * close), (honest - close) / close);
+        Constants::proved_squared((from_row.sqrt() + from_mean.sqrt()).powi(2), setting)
+    }
+
     /// The score of each of `members` among themselves with `neighbors` nearest others.
     pub(super) fn scores(&self, geometry: &Geometry<'_>, members: &[usize], neighbors: usize) -> Vec<f64> {
         let unit = self.unit(geometry, members, neighbors);
@@ -134,6 +156,18 @@ impl Aggregator for Krum {
 
     fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
         self.0.guaranteed(messages, tolerance)
+    }
+
+    fn robustness(&self, setting: &Setting) -> Constants {
+        let known = self.0.robustness(setting);
+        // Published for n − f − 1 neighbours.
+        let neighbors = self.0.neighbors(setting.messages, setting.tolerance) as f64;
+        match setting.definition {
+            Definition::Squared if known.proved.is_some() && neighbors == setting.honest() - 1.0 => {
+                known.published(6.0 * (1.0 + setting.ratio()))
+            }
+            _ => known,
+        }
     }
 
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {

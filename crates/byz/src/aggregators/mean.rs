@@ -10,6 +10,7 @@ use crate::{
     geometry::Geometry,
     plan::Decision,
     registry::{Entry, Properties},
+    theory::{Constants, Setting},
 };
 
 struct Mean;
@@ -36,6 +37,13 @@ impl Aggregator for Mean {
 
     fn guaranteed(&self, _messages: usize, tolerance: usize) -> bool {
         tolerance == 0
+    }
+
+    fn robustness(&self, setting: &Setting) -> Constants {
+        match setting.tolerance {
+            0 => Constants::exact(0.0),
+            _ => Constants::unbounded("one message that goes to infinity takes the mean along"),
+        }
     }
 
     fn plan(&self, geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {

@@ -12,6 +12,7 @@ use crate::{
     kernels::coordinate::CoordinateRule,
     plan::Decision,
     registry::{Entry, Properties},
+    theory::{Constants, Definition, Setting},
 };
 
 struct Median;
@@ -30,6 +31,23 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 impl Aggregator for Median {
     fn requirements(&self) -> Requirements {
         Requirements::NONE
+    }
+
+    /// The median lies between the means of the lowest and of the highest t honest values, where t honest values and all the
+    /// others still make a majority.
+    fn robustness(&self, setting: &Setting) -> Constants {
+        let (n, r) = (setting.messages as f64, setting.ratio());
+        let even = f64::from(setting.messages.is_multiple_of(2));
+        let twice = setting.majority() + 1.0 + even;
+        match setting.definition {
+            Definition::Linear => {
+                let published = 2.0 * (setting.dimension as f64).sqrt() * (1.0 + r);
+                Constants::exact(setting.honest() / twice).published(published)
+            }
+            Definition::Squared => {
+                Constants::exact((n - 1.0 - even) / twice).published(4.0 * (1.0 + r) * (1.0 + r))
+            }
+        }
     }
 
     fn plan(&self, _geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {

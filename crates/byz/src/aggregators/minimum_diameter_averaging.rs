@@ -15,6 +15,7 @@ use crate::{
     measure::pairs,
     plan::{Decision, Note},
     registry::{Entry, Properties},
+    theory::{Constants, Definition, Setting},
 };
 
 /// Search steps at most, over all diameters tried: about a minute.
@@ -34,6 +35,19 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 };
 
 impl Aggregator for MinimumDiameterAveraging {
+    /// Of the chosen n − f, j ≤ f are Byzantine and j honest ones are left out: F − m = (1/G)(Σ (b − m) − Σ (x − m)) over these. A chosen b
+    /// is within the honest diameter of the chosen honest ones, of whom there are n − 2f.
+    fn robustness(&self, setting: &Setting) -> Constants {
+        let (f, honest, r) = (setting.tolerance as f64, setting.honest(), setting.ratio());
+        Constants::proved(match setting.definition {
+            Definition::Squared => {
+                (f * (2.0 / honest).sqrt() + f / honest * r.sqrt() + (f / honest).sqrt()).powi(2)
+            }
+            Definition::Linear if f == 0.0 => 0.0,
+            Definition::Linear => 1.0 + f + 0.5 * r,
+        })
+    }
+
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
         let n = geometry.messages();
         let mut diameters: Vec<f64> = pairs(n).map(|(i, j)| geometry.squared(i, j)).chain([0.0]).collect();

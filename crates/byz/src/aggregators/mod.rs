@@ -22,6 +22,7 @@ use crate::{
     geometry::Geometry,
     plan::Decision,
     registry::Entry,
+    theory::{Constants, Setting},
 };
 
 /// A rule.
@@ -38,6 +39,10 @@ pub trait Aggregator: Send + Sync {
     /// Whether robustness is promised for these counts; if not, the caller is warned, or refused when strict.
     fn guaranteed(&self, messages: usize, tolerance: usize) -> bool {
         messages > 2 * tolerance
+    }
+    /// What is known of the coefficient of robustness.
+    fn robustness(&self, _setting: &Setting) -> Constants {
+        Constants::UNKNOWN
     }
     /// Decides in n × n space.
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision>;

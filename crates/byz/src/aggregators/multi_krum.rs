@@ -14,6 +14,7 @@ use crate::{
     geometry::{Geometry, ascending},
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
+    theory::{Constants, Setting},
 };
 
 struct MultiKrum {
@@ -59,6 +60,13 @@ impl Aggregator for MultiKrum {
         self.scoring.guaranteed(messages, tolerance)
             && self.defined(messages, tolerance)
             && self.select(messages, tolerance) + tolerance + 2 <= messages
+    }
+
+    fn robustness(&self, setting: &Setting) -> Constants {
+        match self.select(setting.messages, setting.tolerance) + setting.tolerance <= setting.messages {
+            true => self.scoring.robustness(setting),
+            false => Constants::unbounded("more messages are averaged than there are honest ones"),
+        }
     }
 
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {

@@ -13,6 +13,7 @@ use crate::{
     kernels::coordinate::CoordinateRule,
     plan::Decision,
     registry::{Entry, Properties},
+    theory::{Constants, Setting},
 };
 
 struct SignMajority;
@@ -31,6 +32,10 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 impl Aggregator for SignMajority {
     fn requirements(&self) -> Requirements {
         Requirements::NONE
+    }
+
+    fn robustness(&self, _setting: &Setting) -> Constants {
+        Constants::unbounded("signs forget lengths: where all say 3, the answer is 1")
     }
 
     fn plan(&self, _geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {

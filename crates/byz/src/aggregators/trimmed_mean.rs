@@ -12,6 +12,7 @@ use crate::{
     kernels::coordinate::CoordinateRule,
     plan::Decision,
     registry::{Entry, Properties},
+    theory::{Constants, Definition, Setting},
 };
 
 struct TrimmedMean;
@@ -30,6 +31,16 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 impl Aggregator for TrimmedMean {
     fn requirements(&self) -> Requirements {
         Requirements::NONE
+    }
+
+    /// No rule does better: see [`Setting::lower_bound`].
+    fn robustness(&self, setting: &Setting) -> Constants {
+        let exact = Constants::exact(setting.lower_bound());
+        let r = setting.ratio();
+        match setting.definition {
+            Definition::Linear => exact,
+            Definition::Squared => exact.published(6.0 * r * (1.0 + r)),
+        }
     }
 
     fn plan(&self, _geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {

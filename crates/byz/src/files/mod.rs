@@ -44,7 +44,7 @@ pub use float::Float;
 pub use inputs::{Inputs, MOST_WORKERS, Open, Worker};
 pub use layout::{Layout, Tensor};
 pub use row::FileRow;
-pub use write::{write_npy, write_safetensors};
+pub use write::{write_npy, write_npy_matrix, write_safetensors};
 
 /// A word from a file as it may be shown: no control characters, not too long.
 pub(crate) fn quoted(text: &str) -> String {

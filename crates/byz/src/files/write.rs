@@ -18,9 +18,18 @@ const BLOCK: usize = 1 << 14;
 
 /// Writes a vector as `.npy`, version 1.0, in its own type.
 pub fn write_npy<T: Scalar>(path: &Path, vector: &[T]) -> Result<()> {
+    write_array(path, &format!("{},", vector.len()), vector)
+}
+
+/// Writes numbers, row after row, as a `.npy` matrix with so many columns.
+pub fn write_npy_matrix<T: Scalar>(path: &Path, numbers: &[T], columns: usize) -> Result<()> {
+    write_array(path, &format!("{}, {columns}", numbers.len() / columns.max(1)), numbers)
+}
+
+fn write_array<T: Scalar>(path: &Path, shape: &str, numbers: &[T]) -> Result<()> {
     let float = if T::NAME == Float::F64.name() { Float::F64 } else { Float::F32 };
     let dictionary =
-        format!("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({},), }}", float.size(), vector.len());
+        format!("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({shape}), }}", float.size());
     // Magic, version and length take ten bytes; the numbers start at a multiple of 64.
     let length = (10 + dictionary.len() + 1).next_multiple_of(64) - 10;
     let header = format!("{dictionary:<width$}\n", width = length - 1);
@@ -28,7 +37,7 @@ pub fn write_npy<T: Scalar>(path: &Path, vector: &[T]) -> Result<()> {
         out.write_all(b"\x93NUMPY\x01\x00")?;
         out.write_all(&(length as u16).to_le_bytes())?;
         out.write_all(header.as_bytes())?;
-        write_numbers(out, float, vector, "the vector")
+        write_numbers(out, float, numbers, "the numbers")
     })
 }
 

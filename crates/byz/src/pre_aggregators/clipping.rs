@@ -12,6 +12,7 @@ use crate::{
     geometry::{Geometry, Reference},
     matrix::Matrix,
     registry::{Entry, Kind, Parameter, Properties},
+    theory::{Constants, Setting},
 };
 
 struct Clipping {
@@ -36,6 +37,10 @@ impl PreAggregator for Clipping {
 
     fn defined(&self, messages: usize, _tolerance: usize) -> bool {
         messages > 0
+    }
+
+    fn robustness(&self, _constants: Constants, _setting: &Setting) -> Constants {
+        Constants::unbounded("messages that agree, but are longer than the radius, are cut short")
     }
 
     fn mix(&self, geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Matrix> {

@@ -11,6 +11,7 @@ use crate::{
     geometry::Geometry,
     matrix::Matrix,
     registry::Entry,
+    theory::{Constants, Setting},
 };
 
 /// A step before the rule.
@@ -28,6 +29,10 @@ pub trait PreAggregator: Send + Sync {
     /// Whether the formula has a meaning for these counts; by default, with an honest majority.
     fn defined(&self, messages: usize, tolerance: usize) -> bool {
         messages > 2 * tolerance
+    }
+    /// What is known of the coefficient of robustness when a rule with these `constants` follows; `setting` tells of what comes in.
+    fn robustness(&self, _constants: Constants, _setting: &Setting) -> Constants {
+        Constants::UNKNOWN
     }
     /// The mixed rows as combinations of the points; each adds up to one.
     fn mix(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix>;

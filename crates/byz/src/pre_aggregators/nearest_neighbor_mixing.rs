@@ -13,6 +13,7 @@ use crate::{
     geometry::Geometry,
     matrix::Matrix,
     registry::{Entry, Properties},
+    theory::{Constants, Definition, Setting},
 };
 
 struct NearestNeighborMixing;
@@ -31,6 +32,25 @@ pub(super) const ENTRY: Entry<dyn PreAggregator> = Entry {
 impl PreAggregator for NearestNeighborMixing {
     fn requirements(&self) -> Requirements {
         Requirements::DISTANCES
+    }
+
+    /// Squared: Allouah et al. 2023. Linear: the mixed honest rows are in the mean 2α(1 + C) of the honest spread from the honest mean,
+    /// α = f/(n−f); the published form is (8κ+4)αC.
+    fn robustness(&self, constants: Constants, setting: &Setting) -> Constants {
+        let share = setting.tolerance as f64 / setting.honest();
+        let leverage = setting.leverage.unwrap_or(setting.honest() / 2.0);
+        let (published, proved): (fn(f64, f64, f64) -> f64, fn(f64, f64, f64) -> f64) =
+            match setting.definition {
+                Definition::Squared => (|k, a, _| 8.0 * a * (k + 1.0), |k, a, _| 8.0 * a * (k + 1.0)),
+                Definition::Linear => {
+                    (|k, a, c| (8.0 * k + 4.0) * a * c, |k, a, c| (4.0 * k + 2.0) * a * (1.0 + c))
+                }
+            };
+        Constants {
+            paper: constants.paper.map(|kappa| published(kappa, share, leverage)),
+            proved: constants.proved.map(|kappa| proved(kappa, share, leverage)),
+            ..Constants::UNKNOWN
+        }
     }
 
     fn mix(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix> {

@@ -1,0 +1,257 @@
+//! Messages that make a defence err: hill climbing from structured starts.
+//!
+//! An instance is n rows, the honest ones first. Its ratio is the left side of the definition over the spread on the right, so no ratio
+//! exceeds a proved constant, and the largest one found is a lower bound on the coefficient that anyone can check.
+
+use super::{Definition, Setting};
+use crate::{
+    defense::{Defense, Options},
+    error::{Error, Result},
+    messages::Messages,
+    random::Stream,
+};
+
+/// Messages and what a defence makes of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// The honest rows, then the Byzantine ones.
+    pub rows: Vec<Vec<f64>>,
+    /// Error over spread; infinite where the honest agree and the aggregate does not.
+    pub ratio: f64,
+}
+
+/// Moves without success after which a climb begins elsewhere.
+const PATIENCE: usize = 400;
+/// Honest messages that lie closer together than this, beside their size, agree: what is left of their spread is rounding.
+const AGREEMENT: f64 = 1e-9;
+/// And an aggregate farther away than this does not.
+const DISAGREEMENT: f64 = 1e-6;
+
+/// Climbs until `proceed`, which hears of every ratio, says no. The same seed climbs the same way.
+///
+/// # Errors
+/// What the defence reports, other than refusals of single instances.
+pub fn search(
+    defense: &Defense,
+    setting: &Setting,
+    seed: u64,
+    mut proceed: impl FnMut(f64) -> bool,
+) -> Result<Instance> {
+    let mut best = Instance { rows: Vec::new(), ratio: f64::NEG_INFINITY };
+    // All that have two values are looked at, and the first climb begins at the worst of them.
+    for rows in two_valued(setting) {
+        let ratio = ratio(defense, setting, &rows)?;
+        if ratio > best.ratio {
+            best = Instance { rows, ratio };
+        }
+    }
+    for number in 0.. {
+        let mut stream = Stream::new(seed, "kappa", 0, number);
+        let mut here = if number == 0 { best.clone() } else { start(setting, number, &mut stream) };
+        here.ratio = ratio(defense, setting, &here.rows)?;
+        let mut failures = 0;
+        loop {
+            if here.ratio > best.ratio {
+                best.clone_from(&here);
+            }
+            if best.ratio == f64::INFINITY || !proceed(here.ratio) {
+                return Ok(best);
+            }
+            if failures > PATIENCE {
+                break;
+            }
+            let mut rows = here.rows.clone();
+            change(&mut rows, setting, &mut stream);
+            let there = ratio(defense, setting, &rows)?;
+            failures = if there > here.ratio { 0 } else { failures + 1 };
+            // Level ground is walked on: ratios of rules that select are flat in places.
+            if there >= here.ratio {
+                here = Instance { rows, ratio: there };
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// Error over spread; negative where the defence refuses.
+fn ratio(defense: &Defense, setting: &Setting, rows: &[Vec<f64>]) -> Result<f64> {
+    let aggregate = match defense.aggregate(&Messages::from_rows(rows), &Options::default()) {
+        Ok(result) => result.vector,
+        Err(Error::Refused { .. }) => return Ok(-1.0),
+        Err(other) => return Err(other),
+    };
+    let honest = &rows[..rows.len() - setting.tolerance];
+    let count = honest.len() as f64;
+    let mean: Vec<f64> =
+        (0..setting.dimension).map(|k| honest.iter().map(|row| row[k]).sum::<f64>() / count).collect();
+    let error = distance(&aggregate, &mean);
+    let lengths = honest.iter().map(|row| distance(row, &mean));
+    let size = rows.iter().flatten().fold(0.0f64, |size, value| size.max(value.abs()));
+    let spread = match setting.definition {
+        Definition::Linear => lengths.sum::<f64>() / count,
+        Definition::Squared => (lengths.map(|length| length * length).sum::<f64>() / count).sqrt(),
+    };
+    let linear = match (spread > AGREEMENT * size, error > DISAGREEMENT * size) {
+        (true, _) => error / spread,
+        (false, true) => f64::INFINITY,
+        (false, false) => 0.0,
+    };
+    Ok(if setting.definition == Definition::Squared { linear * linear } else { linear })
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+/// Zeros and ones on one coordinate: every number of honest ones, all Byzantine rows at either.
+fn two_valued(setting: &Setting) -> impl Iterator<Item = Vec<Vec<f64>>> {
+    let (n, d, honest) = (setting.messages, setting.dimension, setting.messages - setting.tolerance);
+    let row = move |value: f64| (0..d).map(|k| if k == 0 { value } else { 0.0 }).collect::<Vec<f64>>();
+    (0..=honest).flat_map(move |ones| {
+        [0.0, 1.0].map(|byzantine| {
+            let value = |i: usize| if i < honest { f64::from(i < ones) } else { byzantine };
+            (0..n).map(|i| row(value(i))).collect()
+        })
+    })
+}
+
+/// Where a climb begins: agreement, clusters, heavy tails and normal rows in turn.
+fn start(setting: &Setting, number: u64, stream: &mut Stream) -> Instance {
+    let (n, d, honest) = (setting.messages, setting.dimension, setting.messages - setting.tolerance);
+    let mut rows: Vec<Vec<f64>> = match number % 4 {
+        0 => vec![vec![1.0; d]; n],
+        1 => clusters(n, d, stream),
+        2 => (0..n).map(|_| (0..d).map(|_| stream.student_t(1.5)).collect()).collect(),
+        _ => (0..n).map(|_| (0..d).map(|_| stream.normal()).collect()).collect(),
+    };
+    // Every other time the Byzantine rows are copies of one another, a little apart from the honest.
+    if number % 8 < 4 {
+        let apart = 10f64.powf(-3.0 * stream.uniform());
+        let colluding: Vec<f64> = rows[0].iter().map(|value| value + apart * stream.normal()).collect();
+        rows[honest..].fill(colluding);
+    }
+    // Not all rules are the same at every scale.
+    let scale = 10f64.powf(6.0 * stream.uniform() - 3.0);
+    rows.iter_mut().flatten().for_each(|value| *value *= scale);
+    Instance { rows, ratio: f64::NEG_INFINITY }
+}
+
+/// Rows at two or three places.
+fn clusters(n: usize, d: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
+    let places: Vec<Vec<f64>> =
+        (0..2 + stream.below(2)).map(|_| (0..d).map(|_| stream.normal()).collect()).collect();
+    (0..n).map(|_| places[stream.below(places.len() as u64) as usize].clone()).collect()
+}
+
+/// One move: a coordinate, a row, a copy, a stretch, or all Byzantine rows at once.
+fn change(rows: &mut [Vec<f64>], setting: &Setting, stream: &mut Stream) {
+    let (n, d, honest) = (rows.len(), setting.dimension, rows.len() - setting.tolerance);
+    let pick = |stream: &mut Stream, bound: usize| stream.below(bound as u64) as usize;
+    let (i, j) = (pick(stream, n), pick(stream, n));
+    let typical =
+        distance(&rows[i], &rows[j]).max(1e-3 * rows[i].iter().fold(1e-9, |a: f64, b| a.max(b.abs())));
+    let step = typical * 10f64.powf(3.0 * stream.uniform() - 2.5);
+    match stream.below(6) {
+        0 => {
+            let k = pick(stream, d);
+            rows[i][k] += step * stream.normal();
+        }
+        1 => rows[i].iter_mut().for_each(|value| *value += step * stream.normal()),
+        2 => rows[i] = rows[j].clone(),
+        3 => {
+            let stretch = [0.0, 0.5, 0.9, 1.1, 2.0, 10.0][pick(stream, 6)];
+            let to = rows[j].clone();
+            rows[i].iter_mut().zip(to).for_each(|(value, to)| *value = to + stretch * (*value - to));
+        }
+        4 if honest < n => {
+            let row = rows[i].clone();
+            rows[honest..].fill(row);
+        }
+        _ => {
+            let move_by: Vec<f64> = (0..d).map(|_| step * stream.normal()).collect();
+            for row in &mut rows[honest..] {
+                row.iter_mut().zip(&move_by).for_each(|(value, by)| *value += by);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(
+        rule: &str,
+        n: usize,
+        f: usize,
+        d: usize,
+        definition: Definition,
+        moves: usize,
+    ) -> (f64, Setting) {
+        let defense = Defense::new(rule, f).unwrap();
+        let setting = Setting { messages: n, tolerance: f, dimension: d, definition, leverage: None };
+        let mut left = moves;
+        let instance = search(&defense, &setting, 1, |_| {
+            left -= 1;
+            left > 0
+        });
+        (instance.unwrap().ratio, setting)
+    }
+
+    #[test]
+    fn no_search_exceeds_a_proved_constant_and_the_exact_ones_are_attained() {
+        for (n, f) in [(3, 1), (5, 1), (5, 2), (7, 2), (8, 3), (10, 3), (11, 5), (20, 3), (20, 9)] {
+            for definition in [Definition::Linear, Definition::Squared] {
+                for rule in [
+                    "median",
+                    "trimmed_mean",
+                    "geometric_median",
+                    "krum",
+                    "krum(neighbors=n-f-1)",
+                    "multi_krum",
+                    "mda",
+                    "nnm+median",
+                    "nnm+krum",
+                    "nnm+gm",
+                ] {
+                    let d = 1 + (n + rule.len()) % 3;
+                    let defense = Defense::new(rule, f).unwrap();
+                    if defense.check_counts(n, f).is_err() {
+                        continue;
+                    }
+                    let (ratio, setting) = found(rule, n, f, d, definition, 1500);
+                    let known = defense.robustness(&setting);
+                    let context =
+                        format!("{rule} n={n} f={f} d={d} {definition:?}: {ratio} against {known:?}");
+                    assert!(known.proved.is_none_or(|proved| ratio <= proved * (1.0 + 1e-9)), "{context}");
+                    assert!(known.exact.is_none_or(|exact| (ratio / exact - 1.0).abs() < 1e-9), "{context}");
+                    assert!(
+                        known.proved.is_none_or(|proved| proved >= setting.lower_bound() * (1.0 - 1e-12)),
+                        "{context}"
+                    );
+                    if let (Some(paper), Some(proved)) = (known.paper, known.proved) {
+                        assert!(proved <= paper * (1.0 + 1e-12), "{context}");
+                    }
+                    if known.unbounded.is_some() {
+                        assert!(ratio > 1e2, "{context}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rules_without_a_constant_are_found_out() {
+        for rule in [
+            "mean",
+            "geometric_median(smoothing=0.1)",
+            "centered_clipping(radius=1)",
+            "sign_majority",
+            "clipping(radius=1)+median",
+        ] {
+            let (ratio, setting) = found(rule, 7, 2, 2, Definition::Linear, 20_000);
+            assert!(Defense::new(rule, 2).unwrap().robustness(&setting).unbounded.is_some(), "{rule}");
+            assert!(ratio > 1e3, "{rule}: {ratio}");
+        }
+    }
+}

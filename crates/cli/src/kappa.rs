@@ -1,0 +1,160 @@
+//! `byz kappa`: what a defence promises, and the worst messages found for it.
+
+use crate::{exit::Outcome, text::wrap};
+use byz::{
+    Defense, Error,
+    files::write_npy_matrix,
+    theory::{Constants, Definition, Instance, Setting, search},
+};
+use serde_json::json;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+/// Tell the robustness coefficient of a defence, and search for its worst case.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The pipeline, such as nnm+geometric_median; see byz list
+    #[arg(long, value_name = "EXPR")]
+    rule: String,
+    /// Number of messages, n
+    #[arg(long, value_name = "N")]
+    workers: usize,
+    /// Byzantine workers assumed, f
+    #[arg(long, value_name = "F")]
+    tolerance: usize,
+    /// Numbers per message; some published constants grow with it
+    #[arg(long, default_value_t = 1, value_name = "D")]
+    dimension: usize,
+    /// Whether distances or their squares are compared
+    #[arg(long, value_enum, default_value_t = Compare::Linear, value_name = "WHICH")]
+    definition: Compare,
+    /// No honest message is farther from their mean than this times the mean
+    /// distance; (n-f)/2 always holds
+    #[arg(long, value_name = "C")]
+    leverage: Option<f64>,
+    /// Search so long for messages with a large error
+    #[arg(long, value_name = "SECONDS")]
+    search: Option<f64>,
+    /// Seed of the search
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Where the worst messages found are saved
+    #[arg(long, default_value = "worst_case.npy", value_name = "FILE")]
+    output: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Compare {
+    Linear,
+    Squared,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    let defense = Defense::new(&arguments.rule, arguments.tolerance)?;
+    let setting = setting(arguments)?;
+    defense.check_counts(setting.messages, setting.tolerance)?;
+    let known = defense.robustness(&setting);
+    let found = arguments.search.map(|seconds| climb(&defense, &setting, arguments, seconds)).transpose()?;
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        let line = json!({
+            "rule": arguments.rule, "workers": setting.messages, "tolerance": setting.tolerance,
+            "dimension": setting.dimension, "definition": name(setting.definition),
+            "paper": known.paper, "proved": known.proved, "exact": known.exact,
+            "lower_bound": setting.lower_bound(), "unbounded": known.unbounded,
+            // JSON has no infinity.
+            "found": found.as_ref().map(|instance| instance.ratio.min(f64::MAX)),
+            "instance": found.as_ref().map(|_| &arguments.output),
+        });
+        return Ok(writeln!(out, "{line}")?);
+    }
+    tell(&mut out, arguments, &setting, &known, found.as_ref())
+}
+
+fn setting(arguments: &Arguments) -> Result<Setting, Error> {
+    let (messages, tolerance, dimension) = (arguments.workers, arguments.tolerance, arguments.dimension);
+    if messages <= 2 * tolerance || dimension == 0 {
+        return Err(Error::Usage(
+            "a coefficient needs --workers above twice --tolerance, and --dimension of at least 1".into(),
+        ));
+    }
+    if arguments.leverage.is_some_and(|leverage| !(leverage >= 1.0 && leverage.is_finite())) {
+        return Err(Error::Usage("--leverage is a number of at least 1".into()));
+    }
+    let definition = match arguments.definition {
+        Compare::Linear => Definition::Linear,
+        Compare::Squared => Definition::Squared,
+    };
+    Ok(Setting { messages, tolerance, dimension, definition, leverage: arguments.leverage })
+}
+
+fn name(definition: Definition) -> &'static str {
+    match definition {
+        Definition::Linear => "linear",
+        Definition::Squared => "squared",
+    }
+}
+
+/// Searches, and saves what it finds.
+fn climb(
+    defense: &Defense,
+    setting: &Setting,
+    arguments: &Arguments,
+    seconds: f64,
+) -> Result<Instance, Error> {
+    let limit = Duration::try_from_secs_f64(seconds)
+        .map_err(|_| Error::Usage("--search is a number of seconds".into()))?;
+    let start = Instant::now();
+    let instance = search(defense, setting, arguments.seed, |_| start.elapsed() < limit)?;
+    let numbers: Vec<f64> = instance.rows.iter().flatten().copied().collect();
+    write_npy_matrix(&arguments.output, &numbers, setting.dimension)?;
+    Ok(instance)
+}
+
+fn tell(
+    out: &mut impl Write,
+    arguments: &Arguments,
+    setting: &Setting,
+    known: &Constants,
+    found: Option<&Instance>,
+) -> Outcome {
+    let (n, f, d) = (setting.messages, setting.tolerance, setting.dimension);
+    let (left, right) = match setting.definition {
+        Definition::Linear => ("‖F − m‖", "mean ‖xᵢ − m‖"),
+        Definition::Squared => ("‖F − m‖²", "mean ‖xᵢ − m‖²"),
+    };
+    writeln!(out, "{}: n = {n}, f = {f}, d = {d}", arguments.rule)?;
+    writeln!(out, "{left} ≤ κ · {right} over the honest messages, m their mean\n")?;
+    let mut line = |label: &str, value: Option<f64>| match value {
+        Some(value) => writeln!(out, "{label:<22}{value:>12.4}"),
+        None => writeln!(out, "{label:<22}{:>12}", "unknown"),
+    };
+    if known.unbounded.is_none() {
+        line("published", known.paper)?;
+        line("proved", known.proved)?;
+        line("exact", known.exact)?;
+    }
+    line("no rule is below", Some(setting.lower_bound()))?;
+    if let Some(instance) = found {
+        match instance.ratio.is_finite() {
+            true => line("found", Some(instance.ratio))?,
+            false => writeln!(out, "{:<22}{:>12}", "found", "infinite")?,
+        }
+    }
+    if let Some(why) = known.unbounded {
+        write!(out, "\n{}", wrap("No constant holds: ", 2, &format!("{why}.")))?;
+    }
+    if found.is_some() {
+        let (file, honest) = (arguments.output.display(), n - f);
+        let text = format!("{file} holds these messages, the {honest} honest ones first; look at them with");
+        write!(out, "\n{}", wrap("", 0, &text))?;
+        writeln!(out, "  byz aggregate {file} --rule '{}' --tolerance {f} --explain", arguments.rule)?;
+    }
+    Ok(())
+}
