@@ -184,25 +184,22 @@ impl Defense {
         loop {
             let (workers, rows) = valid(messages, verdicts, dimension);
             let tolerance = self.remaining_tolerance(verdicts)?;
-            let warnings = self.check_counts(workers.len(), tolerance)?;
-            // None: a pass met an inadmissible value. Find whose it was and start again without them.
-            if let Some(mut result) = self.attempt(&rows, &workers, tolerance, options)? {
-                result.warnings = warnings;
-                result.spread_over(&workers, verdicts);
-                return Ok(result);
-            }
-            let bad = first_inadmissible(&rows, options.engine);
-            if bad.iter().all(Option::is_none) {
-                // Every pass flags exactly what this one finds, so this is a defect; better an error than a loop.
-                return Err(Error::Internal("a pass met an inadmissible value that no message holds".into()));
-            }
-            for (&worker, bad) in workers.iter().zip(bad) {
-                if let Some((coordinate, value)) = bad {
-                    verdicts[worker] = Verdict::Invalid(match value.is_finite() {
-                        true => Reason::OutOfRange { coordinate, value },
-                        false => Reason::NonFinite { coordinate, value },
-                    });
-                }
+            // What stands in the way: counts that do not fit, or a pass that met an inadmissible value.
+            let obstacle = match self.check_counts(workers.len(), tolerance) {
+                Err(refusal) => refusal,
+                Ok(warnings) => match self.attempt(&rows, &workers, tolerance, options)? {
+                    Some(mut result) => {
+                        result.warnings = warnings;
+                        result.spread_over(&workers, verdicts);
+                        return Ok(result);
+                    }
+                    // Every pass flags exactly what is looked for below, so this is a defect; better an error than a loop.
+                    None => Error::Internal("a pass met an inadmissible value that no message holds".into()),
+                },
+            };
+            // Without those who sent one the counts are others: start again.
+            if !exclude_inadmissible(&rows, &workers, verdicts, options.engine) {
+                return Err(obstacle);
             }
         }
     }
@@ -377,6 +374,25 @@ impl<T> Aggregate<T> {
             distances
         });
     }
+}
+
+/// Gives a verdict on every row that holds an inadmissible value; whether there was one.
+fn exclude_inadmissible<T: Scalar>(
+    rows: &Rows<'_, T>,
+    workers: &[usize],
+    verdicts: &mut [Verdict],
+    engine: Engine<'_>,
+) -> bool {
+    let bad = first_inadmissible(rows, engine);
+    for (&worker, bad) in workers.iter().zip(&bad) {
+        if let &Some((coordinate, value)) = bad {
+            verdicts[worker] = Verdict::Invalid(match value.is_finite() {
+                true => Reason::OutOfRange { coordinate, value },
+                false => Reason::NonFinite { coordinate, value },
+            });
+        }
+    }
+    bad.iter().any(Option::is_some)
 }
 
 /// Notes speak of rows; users think of workers.

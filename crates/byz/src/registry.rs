@@ -238,20 +238,26 @@ pub fn nearest<'n>(wanted: &str, candidates: impl Iterator<Item = &'n str>) -> O
         .map(|(_, candidate)| candidate.to_string())
 }
 
-/// Levenshtein distance.
+/// Letters to insert, delete, replace or swap with their neighbour.
 fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            table[i][j] = match (i, j) {
+                (0, _) | (_, 0) => i + j,
+                _ => {
+                    let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                    let swapped = match i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                        true => table[i - 2][j - 2] + 1,
+                        false => usize::MAX,
+                    };
+                    replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1).min(swapped)
+                }
+            };
         }
     }
-    row[b.len()]
+    table[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -270,6 +276,7 @@ mod tests {
     #[test]
     fn counts_edits() {
         assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(edits("nmn", "nnm"), 1);
         assert_eq!(edits("", "abc"), 3);
     }
 }

@@ -31,6 +31,10 @@ pub(crate) fn scatter(geometry: &Geometry<'_>, members: &[usize], weights: &[f64
 /// The largest eigenvalue and a unit eigenvector. The sign is such that the largest entry is positive.
 pub(crate) fn largest_eigenpair(matrix: &Matrix) -> (f64, Vec<f64>) {
     let n = matrix.rows();
+    if matrix.as_slice().iter().all(|&value| value == 0.0) {
+        // Bisection would end a step above zero, which is enough to break ties.
+        return (0.0, (0..n).map(|i| f64::from(i == 0)).collect());
+    }
     let (unit, scale) = scaled(matrix);
     let (diagonal, off, reflections) = tridiagonal(unit);
     let value = largest_of_tridiagonal(&diagonal, &off);

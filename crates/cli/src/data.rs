@@ -52,7 +52,7 @@ fn name(file: &File) -> String {
 }
 
 fn verify(directory: &Directory) -> Outcome {
-    let mut out = io::stdout().lock();
+    let mut report = String::new();
     let mut wrong = 0;
     for file in MANIFEST {
         let (state, detail) = match directory.read(file) {
@@ -64,11 +64,12 @@ fn verify(directory: &Directory) -> Outcome {
             Err(other) => ("unreadable", other.to_string()),
         };
         wrong += usize::from(state != "ok");
-        writeln!(out, "{:34}  {state:10}  {}", name(file), clean(&detail))?;
+        report += &format!("{:34}  {state:10}  {}\n", name(file), clean(&detail));
     }
-    out.flush()?;
+    // What is wrong stays wrong, whoever has stopped reading.
+    let printed = io::stdout().write_all(report.as_bytes());
     match wrong {
-        0 => Ok(()),
+        0 => Ok(printed?),
         _ => Err(failure(
             directory,
             format!(
@@ -86,7 +87,7 @@ fn failure(directory: &Directory, problem: String) -> crate::exit::Failure {
 
 fn fetch(directory: &Directory, mirror: Option<&str>) -> Outcome {
     let mut network = Network::new();
-    let mut failed: Vec<&File> = Vec::new();
+    let (mut failed, mut printed): (Vec<&File>, io::Result<()>) = (Vec::new(), Ok(()));
     for file in MANIFEST {
         let line = match directory.read(file) {
             Ok(_) => "already there".to_string(),
@@ -100,12 +101,13 @@ fn fetch(directory: &Directory, mirror: Option<&str>) -> Outcome {
                 }
             },
         };
-        writeln!(io::stdout(), "{:34}  {line}", name(file))?;
+        // Whoever has stopped reading still wants the files.
+        printed = printed.and_then(|()| writeln!(io::stdout(), "{:34}  {line}", name(file)));
     }
     if failed.is_empty() {
-        return Ok(());
+        return Ok(printed?);
     }
-    advise(directory, &failed, mirror)?;
+    advise(directory, &failed, mirror);
     Err(failure(directory, format!("{} of {} files could not be fetched", failed.len(), MANIFEST.len())))
 }
 
@@ -139,7 +141,7 @@ fn fetch_one(
 }
 
 /// What a person without a network can do.
-fn advise(directory: &Directory, failed: &[&File], mirror: Option<&str>) -> io::Result<()> {
+fn advise(directory: &Directory, failed: &[&File], mirror: Option<&str>) {
     let mut text = String::from(
         "byz: with another machine or browser, put each address's file at the place after it:\n",
     );
@@ -151,7 +153,8 @@ fn advise(directory: &Directory, failed: &[&File], mirror: Option<&str>) -> io::
     }
     let place = clean(&directory.path().display().to_string());
     text += &format!("byz: then check them with: byz data verify --data-dir {place}\n");
-    io::stderr().write_all(text.as_bytes())
+    // Nothing can be done if standard error is closed.
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Downloads, and remembers which hosts do not answer.

@@ -103,7 +103,11 @@ pub(crate) fn on_interrupt() {
             let _ = fs::remove_dir_all(folder);
         }
         let resumable = RESUMABLE.load(Ordering::Relaxed);
-        let hint = if resumable { "; the same command goes on from the last checkpoint" } else { "" };
+        let hint = if resumable {
+            "; the same command goes on from the last checkpoint, if there is one"
+        } else {
+            ""
+        };
         let _ = writeln!(io::stderr(), "byz: interrupted{hint}");
         std::process::exit(130);
     };

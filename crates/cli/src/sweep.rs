@@ -1,23 +1,24 @@
 //! `byz sweep`: the product of lists, tuned, over seeds; one bar for all.
 
+mod bar;
+
 use crate::{
     exit::{self, Failure, Outcome},
     report,
-    run::{directory_of, number, seconds},
-    text::{clean, shorten},
+    run::{directory_of, seconds},
+    text::clean,
 };
+use bar::Bar;
 use byz::{
     Engine, Error,
     data::Directory,
-    experiment::{Cell, Config, Grid, Job, Record, Settled, Status, Sweep, Watch},
+    experiment::{Cell, Config, Grid, Job, Record, Settled, Sweep, Watch},
     report::{Deviation, Format, load},
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     fs,
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -137,14 +138,19 @@ impl Plan<'_> {
         cell.config(self.grid.seeds[0], cell.rates.first().copied())
     }
 
+    fn total_rounds(&self) -> Result<u64, Error> {
+        let quiet = |_: &Job| unreachable!("nothing is run");
+        self.sweep(1, &quiet, &|_| ()).total_rounds()
+    }
+
     /// Rounds in all, and those that ended runs in the directory account for.
     pub(crate) fn rounds(&self) -> Result<(u64, u64), Error> {
-        let quiet = |_: &Job| unreachable!("nothing is run");
-        let total = self.sweep(1, &quiet, &|_| ()).total_rounds()?;
-        let mut done = 0;
+        let (total, mut done) = (self.total_rounds()?, 0);
         for folder in ["runs", "tuning"] {
             for entry in fs::read_dir(self.directory.join(folder)).into_iter().flatten().flatten() {
-                done += Record::at(&entry.path())?.summary()?.map_or(0, |summary| summary.rounds);
+                // A damaged summary is for the run to complain about.
+                done +=
+                    Record::at(&entry.path())?.summary().ok().flatten().map_or(0, |summary| summary.rounds);
             }
         }
         Ok((total, done.min(total)))
@@ -178,7 +184,7 @@ impl Plan<'_> {
     /// The same, without a promise that an interrupted command would go on.
     pub(crate) fn run_unkept(&self) -> Result<Vec<Settled>, Error> {
         let names = self.grid.cells()?.iter().map(Cell::name).collect();
-        let bar = Bar::new(self.quiet, names);
+        let bar = Bar::new(self.quiet, names, self.total_rounds()?);
         let settled = self.watched(&bar);
         bar.clear();
         settled
@@ -196,9 +202,7 @@ impl Plan<'_> {
             warn: &warn,
         };
         let settled = |settled: &Settled| bar.settle(settled);
-        let sweep = self.sweep(jobs, &watch, &settled);
-        bar.length(sweep.total_rounds()?);
-        sweep.run()
+        self.sweep(jobs, &watch, &settled).run()
     }
 }
 
@@ -217,73 +221,5 @@ fn tell(settled: &[Settled], directory: &Path, json: bool) -> Outcome {
     match failed {
         0 => Ok(()),
         failed => Err(Failure::Sweep { failed, all: settled.len() }),
-    }
-}
-
-/// Rounds of all runs.
-struct Bar {
-    bar: Option<ProgressBar>,
-    quiet: bool,
-    /// Of the cells.
-    names: Vec<String>,
-    /// Rounds counted but not yet shown: a bar that is told every round costs more than a round of the quartic.
-    pending: AtomicU64,
-}
-
-impl Bar {
-    fn new(quiet: bool, names: Vec<String>) -> Bar {
-        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::new(0);
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}  {eta} left") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(200));
-            bar
-        });
-        Bar { bar, quiet, names, pending: AtomicU64::new(0) }
-    }
-
-    fn length(&self, rounds: u64) {
-        self.bar.iter().for_each(|bar| bar.set_length(rounds));
-    }
-
-    fn advance(&self, rounds: u64) {
-        let pending = self.pending.fetch_add(rounds, Ordering::Relaxed) + rounds;
-        if pending >= 256 {
-            let shown = self.pending.swap(0, Ordering::Relaxed);
-            self.bar.iter().for_each(|bar| bar.inc(shown));
-        }
-    }
-
-    fn settle(&self, settled: &Settled) {
-        let config = &settled.config;
-        let name = format!("{} seed {}", shorten(&self.names[settled.cell], 40), config.seed);
-        let result = match &settled.outcome {
-            Err(error) => format!("failed: {error}"),
-            Ok(summary) if summary.status == Status::Diverged => {
-                format!("diverged in round {}", summary.rounds)
-            }
-            Ok(summary) => format!("{} {}", summary.metric_name, summary.metric.map_or("-".into(), number)),
-        };
-        match (&self.bar, &settled.outcome) {
-            (_, Err(_)) => self.say(&format!("byz: {}: {}", clean(&name), clean(&result))),
-            (Some(bar), Ok(_)) => bar.set_message(shorten(&result, 40)),
-            (None, Ok(_)) if !self.quiet => {
-                self.say(&format!("{name}  rate {}  {result}", number(config.rate)))
-            }
-            (None, Ok(_)) => {}
-        }
-    }
-
-    fn say(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            // Nothing can be done if standard error is closed.
-            None => drop(writeln!(io::stderr(), "{line}")),
-        }
-    }
-
-    fn clear(&self) {
-        self.bar.iter().for_each(ProgressBar::finish_and_clear);
     }
 }

@@ -126,7 +126,9 @@ pub(super) fn sweep_away_unfinished(directory: &Path) {
     for entry in entries {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with(".checkpoint") && name.ends_with(".tmp") {
+        let ours =
+            [".checkpoint", ".config.toml", ".summary.json"].iter().any(|start| name.starts_with(start));
+        if ours && name.ends_with(".tmp") {
             // What cannot be removed does no harm but to take room.
             let _ = fs::remove_file(entry.path());
         }

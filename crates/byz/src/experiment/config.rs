@@ -61,7 +61,8 @@ pub struct Config {
     pub data_seed: u64,
     /// Rounds between evaluations.
     pub evaluate_every: u64,
-    /// Rounds between lines of the record, if not every round has one; the last round always has.
+    /// Rounds between lines of the record, if not every round has one; the last round always has. Evaluations in between count
+    /// in the summary and are not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_every: Option<u64>,
     /// What evaluations look at: `test` or `validation`.

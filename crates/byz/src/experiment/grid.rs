@@ -74,7 +74,7 @@ impl Cell {
     /// The labels, one after another.
     pub fn name(&self) -> String {
         let labels: Vec<&str> = self.labels.iter().map(|(_, label)| label.as_str()).collect();
-        labels.join("/")
+        if labels.is_empty() { "the only cell".into() } else { labels.join("/") }
     }
 
     /// Whether a pattern such as `BF/RFA/*` means this cell; trailing labels may be left out, and case does not matter.
@@ -93,6 +93,9 @@ impl Grid {
         let usage = |problem: &str| Err(Error::Usage(format!("the grid is not usable: {problem}")));
         if grid.seeds.is_empty() {
             return usage("seeds is empty; give at least one");
+        }
+        if (1..grid.seeds.len()).any(|k| grid.seeds[..k].contains(&grid.seeds[k])) {
+            return usage("seeds names one seed twice; the same run again is no other result");
         }
         let shown = &grid.report;
         for measure in [Some(&shown.measure), shown.beside.as_ref()].into_iter().flatten() {

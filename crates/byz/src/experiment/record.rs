@@ -110,6 +110,11 @@ impl Record {
         Ok(Record { directory: directory.to_path_buf() })
     }
 
+    /// Where it is.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// A file of the record.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
@@ -125,9 +130,7 @@ impl Record {
         let path = self.path("summary.json");
         let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
         let parsed = serde_json::from_str(&text);
-        parsed
-            .map(Some)
-            .map_err(|error| Error::file(&path, format_args!("is damaged ({error}); delete it to run again")))
+        parsed.map(Some).map_err(|error| Error::file(&path, format_args!("is damaged ({error})")))
     }
 
     /// `timing.jsonl`, open for more, which nobody else may have open meanwhile: two processes would write over each other.

@@ -53,10 +53,13 @@ pub fn run(config: &Config, directory: &Path, data: &Directory, watch: &Watch<'_
         let place = directory.display();
         Error::Usage(format!("{place} holds another run; choose another --out or delete it"))
     };
-    if std::fs::read_to_string(&stored).is_ok_and(|text| text != config.to_toml()) {
-        return Err(other());
+    let foreign = ["index.json", "rounds.jsonl", "checkpoint", "checkpoint.previous", "summary.json"];
+    match std::fs::read_to_string(&stored) {
+        Ok(text) if text != config.to_toml() => return Err(other()),
+        Err(_) if foreign.iter().any(|name| record.path(name).exists()) => return Err(other()),
+        _ => {}
     }
-    if let Some(summary) = record.summary()? {
+    if let Some(summary) = ended(&record, watch.warn) {
         let resumed = summary.rounds;
         return if summary.key == config.key() { Ok(Ended { summary, resumed }) } else { Err(other()) };
     }
@@ -64,7 +67,7 @@ pub fn run(config: &Config, directory: &Path, data: &Directory, watch: &Watch<'_
     let opened = open(config, data)?;
     let lock = record.lock()?;
     // Another process may have finished it meanwhile.
-    if let Some(summary) = record.summary()?.filter(|summary| summary.key == config.key()) {
+    if let Some(summary) = ended(&record, &|_| ()).filter(|summary| summary.key == config.key()) {
         let resumed = summary.rounds;
         return Ok(Ended { summary, resumed });
     }
@@ -74,6 +77,14 @@ pub fn run(config: &Config, directory: &Path, data: &Directory, watch: &Watch<'_
         Opened::F32(trainer) => Running::start(config, record, lock, trainer, watch)?.finish(),
         Opened::F64(trainer) => Running::start(config, record, lock, trainer, watch)?.finish(),
     }
+}
+
+/// The summary, if there is one; a damaged one is as good as none, loudly.
+fn ended(record: &Record, warn: &dyn Fn(&str)) -> Option<Summary> {
+    record.summary().unwrap_or_else(|error| {
+        warn(&format!("{error}; running again"));
+        None
+    })
 }
 
 struct Running<'a, T: Scalar> {
@@ -101,7 +112,7 @@ impl<'a, T: Scalar> Running<'a, T> {
         let key = config.key();
         // A checkpoint is of use only with the lines of all rounds before it.
         let gap = record.first_gap(config);
-        let tally = checkpoint::load(&record.path("."), &key, gap, &mut trainer, watch.warn)?;
+        let tally = checkpoint::load(record.directory(), &key, gap, &mut trainer, watch.warn)?;
         let rounds = record.rounds(config, tally.as_ref().map(|_| trainer.round))?;
         Ok(Running {
             resumed: trainer.round,
@@ -213,7 +224,7 @@ impl<'a, T: Scalar> Running<'a, T> {
         let path = self.record.path("rounds.jsonl");
         let synced = self.rounds.get_ref().sync_data();
         synced.map_err(|error| Error::file(path, format_args!("cannot be written: {error}")))?;
-        checkpoint::save(&self.record.path("."), &self.key, &self.trainer, &self.tally)
+        checkpoint::save(self.record.directory(), &self.key, &self.trainer, &self.tally)
     }
 
     fn flush(&mut self) -> Result<()> {

@@ -85,6 +85,10 @@ impl Sweep<'_> {
 
     /// Tunes and runs everything that is missing.
     pub fn run(&self) -> Result<Vec<Settled>> {
+        if self.directory.join("config.toml").exists() {
+            let place = self.directory.display();
+            return Err(Error::Usage(format!("{place} holds a run, not a sweep; choose another --out")));
+        }
         let cells = self.cells()?;
         let chosen = match &self.grid.tuning {
             Some(tuning) => self.tune(&cells, tuning)?,

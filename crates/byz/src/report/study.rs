@@ -6,6 +6,7 @@ use crate::{
     experiment::{Index, Presentation},
 };
 use std::{
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -43,12 +44,13 @@ pub struct StudyCell {
 /// All studies in or below the directories: every sweep, and all loose runs as one more.
 pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Vec<Study>> {
     let (mut studies, mut loose) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
     for directory in directories {
         let directory = directory.as_ref();
         if !directory.is_dir() {
             return Err(Error::Usage(format!("{} is no directory", directory.display())));
         }
-        visit(directory, &mut studies, &mut loose)?;
+        visit(directory, &mut seen, &mut studies, &mut loose)?;
     }
     if !loose.is_empty() {
         studies.push(Study::of_runs(loose)?);
@@ -56,7 +58,16 @@ pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Vec<Study>> {
     Ok(studies)
 }
 
-fn visit(directory: &Path, studies: &mut Vec<Study>, loose: &mut Vec<Run>) -> Result<()> {
+fn visit(
+    directory: &Path,
+    seen: &mut HashSet<PathBuf>,
+    studies: &mut Vec<Study>,
+    loose: &mut Vec<Run>,
+) -> Result<()> {
+    // The same run twice would count as two.
+    if !seen.insert(directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf())) {
+        return Ok(());
+    }
     if let Some(index) = Index::load(directory)? {
         studies.push(Study::of_sweep(directory, index)?);
         return Ok(());
@@ -75,7 +86,7 @@ fn visit(directory: &Path, studies: &mut Vec<Study>, loose: &mut Vec<Run>) -> Re
         }
     }
     below.sort();
-    below.iter().try_for_each(|path| visit(path, studies, loose))
+    below.iter().try_for_each(|path| visit(path, seen, studies, loose))
 }
 
 /// Keys that runs of one cell may differ in.

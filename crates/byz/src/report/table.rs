@@ -141,8 +141,9 @@ impl Study {
         let values: Vec<f64> = cell.values(measure).iter().map(|value| value / self.report.unit).collect();
         match mean(&values, deviation) {
             Some((mean, spread)) => with_spread(mean, spread),
-            None if cell.runs.is_empty() => "-".into(),
-            None => "diverged".into(),
+            None if cell.diverged() > 0 => "diverged".into(),
+            // Not run, or the task has no such measure.
+            None => "-".into(),
         }
     }
 

@@ -117,6 +117,43 @@ fn missing_messages_keep_the_tolerance() {
     }
 }
 
+/// Krum promises something for 7 messages with f = 2, not for 8 with 3: the counts are those after the verdicts, whether a
+/// look at the length or at the numbers gave them.
+#[test]
+fn counts_are_judged_after_every_verdict() {
+    let clean = rows::<f32>();
+    for bad in [vec![f32::NAN; D], vec![1.0; D - 1]] {
+        let mut sent = clean[..7].to_vec();
+        sent.push(bad);
+        let strict = Defense::new("krum", 3).expect("a rule").strict(true);
+        let result = strict.aggregate(&Messages::from_rows(&sent), &Options::default());
+        let result = result.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((result.messages, result.tolerance, result.warnings.len()), (7, 2, 0));
+        assert_eq!(result.verdicts[7].name(), "invalid");
+        // Five messages with f = 2 have a median, six with 3 do not.
+        sent.drain(..2);
+        assert_eq!(aggregate("median", &Messages::from_rows(&sent), 3).expect("defined").messages, 5);
+    }
+    // And a refusal tells whose message was invalid.
+    let mut sent = clean[..4].to_vec();
+    sent[1][0] = f32::NAN;
+    match aggregate("median", &Messages::from_rows(&sent), 3) {
+        Err(Error::Refused { verdicts, .. }) => assert_eq!(verdicts[1].name(), "invalid"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn among_identical_messages_the_first_are_chosen() {
+    let same = vec![vec![1.0f64; 3]; 7];
+    for (rule, chosen) in [("smea", 5), ("minimum_diameter_averaging", 5), ("multi_krum", 3), ("krum", 1)] {
+        let weights =
+            aggregate(rule, &Messages::from_rows(&same), 2).expect("defined").weights.expect("told");
+        let used: Vec<usize> = (0..7).filter(|&i| weights[i] > 0.0).collect();
+        assert_eq!(used, (0..chosen).collect::<Vec<_>>(), "{rule}");
+    }
+}
+
 #[test]
 fn wrong_lengths_and_malformed_messages_are_invalid() {
     let mut rows = rows::<f64>();

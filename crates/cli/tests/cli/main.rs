@@ -5,6 +5,7 @@ mod bits;
 mod browser;
 mod checkpoints;
 mod data;
+mod directories;
 mod exit_codes;
 mod explain;
 mod hostile;
