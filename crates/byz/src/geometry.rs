@@ -45,6 +45,9 @@ pub struct Geometry<'a> {
     source: &'a dyn Source,
 }
 
+/// So many farthest messages are kept in order while looking; more are sorted.
+const FEW: usize = 8;
+
 impl<'a> Geometry<'a> {
     /// A geometry of `messages` measured rows followed by `references`.
     pub fn new(
@@ -104,20 +107,27 @@ impl<'a> Geometry<'a> {
     pub fn farthest(&self, point: usize, count: usize, farthest: &mut Vec<usize>) {
         let row = &self.squared.row(point)[..self.messages];
         farthest.clear();
-        if count > 8 {
+        if count > FEW {
             farthest.extend(ascending(row).drain(self.messages - count.min(self.messages)..));
             return;
         }
         // Keeping the few farthest so far, the nearest of them last, is quicker than sorting. Among equals the highest index
         // is the farthest, so a later one goes before.
+        let (mut kept, mut full) = ([(0.0, 0); FEW], 0);
         for (message, &distance) in row.iter().enumerate() {
-            if farthest.len() == count && farthest.last().is_none_or(|&last| row[last] > distance) {
+            if full < count {
+                full += 1;
+            } else if count == 0 || distance < kept[count - 1].0 {
                 continue;
             }
-            farthest.truncate(count - 1);
-            let place = farthest.iter().position(|&other| row[other] <= distance).unwrap_or(farthest.len());
-            farthest.insert(place, message);
+            let mut place = full - 1;
+            while place > 0 && kept[place - 1].0 <= distance {
+                kept[place] = kept[place - 1];
+                place -= 1;
+            }
+            kept[place] = (distance, message);
         }
+        farthest.extend(kept[..full].iter().map(|(_, message)| message));
     }
 
     /// The message whose `count` nearest messages reach least far: with count > tolerance it is at most

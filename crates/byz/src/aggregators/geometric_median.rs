@@ -21,6 +21,8 @@ use crate::{
     defense::{Requirements, Round},
     error::Result,
     geometry::{Geometry, Reference, lowest},
+    matrix::zeros,
+    measure::pairs,
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
     theory::{Constants, Definition, Setting},
@@ -137,6 +139,11 @@ impl Aggregator for GeometricMedian {
 /// The message with the least sum of distances to the others.
 fn medoid(geometry: &Geometry<'_>) -> usize {
     let n = geometry.messages();
-    let sums: Vec<f64> = (0..n).map(|i| (0..n).map(|j| geometry.squared(i, j).sqrt()).sum()).collect();
+    let mut sums = zeros(n);
+    for (i, j) in pairs(n) {
+        let distance = geometry.squared(i, j).sqrt();
+        sums[i] += distance;
+        sums[j] += distance;
+    }
     lowest(&sums)
 }
