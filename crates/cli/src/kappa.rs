@@ -60,7 +60,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let setting = setting(arguments)?;
     defense.check_counts(setting.messages, setting.tolerance)?;
     let known = defense.robustness(&setting);
-    let found = arguments.search.map(|seconds| climb(&defense, &setting, arguments, seconds)).transpose()?;
+    // Where no constant holds, a counterexample says more than words.
+    let seconds = arguments.search.or(known.unbounded.map(|_| 2.0));
+    let found = seconds.map(|seconds| climb(&defense, &setting, arguments, seconds)).transpose()?;
     let mut out = io::stdout().lock();
     if arguments.json {
         let line = json!({
@@ -150,11 +152,20 @@ fn tell(
     if let Some(why) = known.unbounded {
         write!(out, "\n{}", wrap("No constant holds: ", 2, &format!("{why}.")))?;
     }
-    if found.is_some() {
+    if let Some(instance) = found {
         let (file, honest) = (arguments.output.display(), n - f);
+        if d <= 4 && n <= 20 {
+            writeln!(out)?;
+            for (i, row) in instance.rows.iter().enumerate() {
+                let who = if i < honest { "honest" } else { "Byzantine" };
+                let numbers: Vec<String> = row.iter().map(|value| format!("{value:>12.4e}")).collect();
+                writeln!(out, "{who:<10}{i:>3} {}", numbers.join(" "))?;
+            }
+        }
         let text = format!("{file} holds these messages, the {honest} honest ones first; look at them with");
         write!(out, "\n{}", wrap("", 0, &text))?;
-        writeln!(out, "  byz aggregate {file} --rule '{}' --tolerance {f} --explain", arguments.rule)?;
+        writeln!(out, "  byz aggregate {file} --explain --tolerance {f} \\")?;
+        writeln!(out, "    --rule '{}'", arguments.rule)?;
     }
     Ok(())
 }

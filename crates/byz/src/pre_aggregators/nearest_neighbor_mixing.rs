@@ -39,18 +39,15 @@ impl PreAggregator for NearestNeighborMixing {
     fn robustness(&self, constants: Constants, setting: &Setting) -> Constants {
         let share = setting.tolerance as f64 / setting.honest();
         let leverage = setting.leverage.unwrap_or(setting.honest() / 2.0);
-        let (published, proved): (fn(f64, f64, f64) -> f64, fn(f64, f64, f64) -> f64) =
-            match setting.definition {
-                Definition::Squared => (|k, a, _| 8.0 * a * (k + 1.0), |k, a, _| 8.0 * a * (k + 1.0)),
-                Definition::Linear => {
-                    (|k, a, c| (8.0 * k + 4.0) * a * c, |k, a, c| (4.0 * k + 2.0) * a * (1.0 + c))
-                }
-            };
-        Constants {
-            paper: constants.paper.map(|kappa| published(kappa, share, leverage)),
-            proved: constants.proved.map(|kappa| proved(kappa, share, leverage)),
-            ..Constants::UNKNOWN
-        }
+        let squared = |kappa: f64| 8.0 * share * (kappa + 1.0);
+        let (paper, proved) = match setting.definition {
+            Definition::Squared => (constants.paper.map(squared), constants.proved.map(squared)),
+            Definition::Linear => (
+                constants.paper.map(|kappa| (8.0 * kappa + 4.0) * share * leverage),
+                constants.proved.map(|kappa| (4.0 * kappa + 2.0) * share * (1.0 + leverage)),
+            ),
+        };
+        Constants { paper, proved, ..Constants::UNKNOWN }
     }
 
     fn mix(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix> {

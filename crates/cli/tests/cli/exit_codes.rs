@@ -102,7 +102,8 @@ fn too_few_or_too_many_bad_messages_are_refused_and_nothing_is_written() {
         .says("worker 5 (bad.npy) is invalid: NaN at coordinate 0")
         .says("more than the tolerance of 0");
     refused(&format!("{FIVE} --rule krum --tolerance 2 --strict")).says("promises robustness only for");
-    refused("bad.npy --rule mean --tolerance 1").says("mean is not defined for 1 messages, tolerance 1");
+    refused("bad.npy --rule mean --tolerance 1").says("NaN at coordinate 0").says("no valid message arrived");
+    refused("w0.npy --rule mean --tolerance 1").says("mean is not defined for 1 messages, tolerance 1");
     assert!(!files.path("out.npy").exists());
 }
 

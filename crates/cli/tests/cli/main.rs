@@ -11,6 +11,7 @@ mod explain;
 mod hostile;
 mod interrupt;
 mod json;
+mod kappa;
 mod list;
 mod memory;
 mod report;

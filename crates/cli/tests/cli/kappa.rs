@@ -1,0 +1,66 @@
+//! `byz kappa`: what is promised, what is found, and that the saved messages show it.
+
+use crate::support::{Files, Ran, command, run};
+use serde_json::Value;
+
+fn kappa(files: &Files, arguments: &str) -> Ran {
+    let mut command = command();
+    command.current_dir(files.0.path()).arg("kappa").args(arguments.split_whitespace());
+    run(command)
+}
+
+fn json(files: &Files, arguments: &str) -> Value {
+    serde_json::from_str(&kappa(files, &format!("{arguments} --json")).expect(0).out).unwrap()
+}
+
+#[test]
+fn constants_are_told_as_published_proved_and_exact() {
+    let files = Files::new();
+    let told = json(&files, "--rule median --workers 20 --tolerance 3 --dimension 109386");
+    assert!((told["exact"].as_f64().unwrap() - 17.0 / 16.0).abs() < 1e-12);
+    assert!((told["paper"].as_f64().unwrap() - 803.3).abs() < 0.1);
+    let told = json(&files, "--rule gm --workers 20 --tolerance 3");
+    assert!((told["proved"].as_f64().unwrap() - 17.0 / 14.0).abs() < 1e-12);
+    assert!(told["exact"].is_null() && told["found"].is_null());
+    assert!((told["lower_bound"].as_f64().unwrap() - 17.0 / 28.0).abs() < 1e-12);
+    let told = json(&files, "--rule trimmed_mean --workers 20 --tolerance 3 --definition squared");
+    assert!((told["exact"].as_f64().unwrap() - 3.0 / 14.0).abs() < 1e-12);
+}
+
+#[test]
+fn the_messages_found_are_saved_and_show_the_ratio() {
+    let files = Files::new();
+    let told = json(&files, "--rule median --workers 7 --tolerance 2 --dimension 2 --search 0.2");
+    assert!((told["found"].as_f64().unwrap() - 5.0 / 4.0).abs() < 1e-9, "{told}");
+    files.aggregate("worst_case.npy --rule median --tolerance 2 --output out.npy").expect(0);
+    let (rows, found) = (numbers(&files, "worst_case.npy", 14), numbers(&files, "out.npy", 2));
+    let mean = |k: usize| (0..5).map(|i| rows[2 * i + k]).sum::<f64>() / 5.0;
+    let away = |x: &[f64]| (x[0] - mean(0)).hypot(x[1] - mean(1));
+    let spread = (0..5).map(|i| away(&rows[2 * i..])).sum::<f64>() / 5.0;
+    assert!((away(&found) / spread - 5.0 / 4.0).abs() < 1e-9);
+}
+
+/// The last numbers of a `.npy` file of f64.
+fn numbers(files: &Files, name: &str, count: usize) -> Vec<f64> {
+    let bytes = std::fs::read(files.path(name)).unwrap();
+    let numbers = bytes[bytes.len() - 8 * count..].chunks_exact(8);
+    numbers.map(|eight| f64::from_le_bytes(eight.try_into().unwrap())).collect()
+}
+
+#[test]
+fn a_rule_without_a_constant_says_why_and_shows_a_counterexample() {
+    let files = Files::new();
+    for rule in ["krum", "geometric_median(smoothing=0.1)", "mean"] {
+        let told = kappa(&files, &format!("--rule {rule} --workers 5 --tolerance 2")).expect(0).out;
+        assert!(told.contains("No constant holds") && told.contains("Byzantine   4"), "{told}");
+        assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    }
+}
+
+#[test]
+fn wrong_counts_are_usage() {
+    let files = Files::new();
+    kappa(&files, "--rule median --workers 4 --tolerance 2").expect(2).says("above twice");
+    kappa(&files, "--rule median --workers 5 --tolerance 2 --search -1").expect(2);
+    kappa(&files, "--rule gm --workers 5 --tolerance 2 --leverage 0.5").expect(2).says("--leverage");
+}
