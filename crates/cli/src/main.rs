@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod bench;
+mod bound;
 mod data;
 mod demo;
 mod exit;
@@ -37,6 +38,7 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Data(data::Arguments),
     Kappa(kappa::Arguments),
+    Bound(bound::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -61,6 +63,7 @@ fn dispatch(command: &Command) -> exit::Outcome {
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Data(arguments) => data::run(arguments),
         Command::Kappa(arguments) => kappa::run(arguments),
+        Command::Bound(arguments) => bound::run(arguments),
     }
 }
 

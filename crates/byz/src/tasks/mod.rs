@@ -15,6 +15,7 @@ mod tally;
 pub use crate::sharing::{Borrowed, Pool, share_out};
 use crate::{
     data::Directory, error::Result, kernels::Scalar, layout::Layout, registry::Entry, rows_mut::RowsMut,
+    theory::Problem,
 };
 use serde::Serialize;
 
@@ -151,6 +152,10 @@ pub struct Setting<'a> {
 pub trait Spec: Send + Sync {
     /// Reads the data and makes the task.
     fn open(&self, setting: &Setting<'_>) -> Result<AnyTask>;
+    /// What the convergence theorem knows of it with this L₁, where that has a closed form.
+    fn problem(&self, _honest: usize, _l1: f64) -> Option<Problem> {
+        None
+    }
 }
 
 /// A task of either number type.

@@ -17,6 +17,7 @@ use crate::{
     random::Stream,
     registry::{Entry, Kind, Parameter, Properties},
     rows_mut::RowsMut,
+    theory::Problem,
 };
 
 #[derive(Clone, Debug)]
@@ -106,6 +107,16 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
 };
 
 impl Spec for Quartic {
+    fn problem(&self, honest: usize, l1: f64) -> Option<Problem> {
+        // Student's t has a variance above two degrees of freedom.
+        let widening = match self.freedom {
+            Some(freedom) if freedom > 2.0 => (freedom / (freedom - 2.0)).sqrt(),
+            Some(_) => f64::INFINITY,
+            None => 1.0,
+        };
+        Some(Problem::quartic(honest, self.dimension, self.shift, self.noise * widening, l1))
+    }
+
     fn open(&self, setting: &Setting<'_>) -> Result<AnyTask> {
         let honest = setting.workers - setting.byzantine;
         let shifts = self.shifts(honest, self.shift_seed.unwrap_or(setting.seed));

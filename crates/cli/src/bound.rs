@@ -1,0 +1,278 @@
+//! `byz bound`: the convergence theorem, term by term, before anything is run.
+
+use crate::{exit::Outcome, run::number};
+use byz::{
+    Defense, Error, registry, tasks,
+    theory::{Definition, Form, Problem, Setting, best_l1, largest_step},
+};
+use serde_json::json;
+use std::io::{self, Write};
+
+/// Evaluate the convergence theorem of Byz-NSGDM, term by term.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The pipeline, such as nnm+geometric_median; see byz list
+    #[arg(long, value_name = "EXPR")]
+    rule: String,
+    /// All workers, n
+    #[arg(long, value_name = "N")]
+    workers: usize,
+    /// Byzantine workers, B
+    #[arg(long, value_name = "B")]
+    byzantine: usize,
+    /// Rounds, K
+    #[arg(long, value_name = "K")]
+    rounds: u64,
+    /// A task whose constants are known: quartic, with parameters as in byz run
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+    /// Numbers per message; the published constant of the median grows with it
+    #[arg(long, default_value_t = 1, value_name = "D")]
+    dimension: usize,
+    /// L0 of the (L0,L1)-smoothness
+    #[arg(long)]
+    l0: Option<f64>,
+    /// L1 of the (L0,L1)-smoothness [default with --task: the best]
+    #[arg(long)]
+    l1: Option<f64>,
+    /// Standard deviation of a worker's noise
+    #[arg(long)]
+    sigma: Option<f64>,
+    /// Heterogeneity: root mean square of the honest gradients' distances from
+    /// their mean
+    #[arg(long)]
+    zeta: Option<f64>,
+    /// f(x0) - f*
+    #[arg(long, value_name = "GAP")]
+    initial_gap: Option<f64>,
+    /// V0: mean distance of the first momenta from the gradients
+    #[arg(long, value_name = "V0")]
+    initial_momentum_error: Option<f64>,
+    /// Mean of f* - fi* over the honest workers
+    #[arg(long, value_name = "GAP")]
+    heterogeneity_gap: Option<f64>,
+    /// Norm of the gradient at the start; a bound above it is vacuous
+    #[arg(long, value_name = "NORM")]
+    initial_gradient: Option<f64>,
+    /// No honest gradient is farther from their mean than this times the mean
+    /// distance [default: (n-B)/2, which always holds]
+    #[arg(long, value_name = "C")]
+    leverage: Option<f64>,
+    /// The base step [default: the largest that the theorem allows]
+    #[arg(long)]
+    gamma0: Option<f64>,
+    /// How many rounds until the bound is this small
+    #[arg(long, value_name = "E")]
+    epsilon: Option<f64>,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// One form of the theorem at one κ.
+struct Column {
+    name: &'static str,
+    form: Form,
+    kappa: f64,
+    problem: Problem,
+    gamma0: f64,
+}
+
+impl Column {
+    fn allowed(&self) -> f64 {
+        largest_step(self.problem.l1, self.kappa)
+    }
+
+    fn bound(&self, rounds: f64) -> f64 {
+        self.problem.bound(self.kappa, self.gamma0, self.form, rounds)
+    }
+
+    fn floor(&self) -> f64 {
+        self.problem.terms(self.kappa, self.gamma0, self.form).last().map_or(0.0, |term| term.value(0.0))
+    }
+
+    fn vacuous(&self, rounds: f64) -> Option<bool> {
+        self.problem.initial_gradient.map(|start| self.bound(rounds) >= start)
+    }
+
+    fn rounds_for(&self, epsilon: f64) -> Option<f64> {
+        self.problem.rounds_for(self.kappa, self.gamma0, self.form, epsilon)
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    let columns = columns(arguments)?;
+    let rounds = arguments.rounds as f64;
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        let forms: serde_json::Map<String, serde_json::Value> = columns
+            .iter()
+            .map(|column| (column.name.to_string(), told(column, rounds, arguments.epsilon)))
+            .collect();
+        let line = json!({
+            "rule": arguments.rule, "workers": arguments.workers, "byzantine": arguments.byzantine,
+            "rounds": arguments.rounds, "forms": forms,
+        });
+        return Ok(writeln!(out, "{line}")?);
+    }
+    tell(&mut out, arguments, &columns)
+}
+
+fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
+    let (n, b) = (arguments.workers, arguments.byzantine);
+    if n <= 2 * b {
+        return Err(Error::Usage("the theorem needs --workers above twice --byzantine".into()));
+    }
+    let numbers = [
+        ("--l0", arguments.l0),
+        ("--l1", arguments.l1),
+        ("--sigma", arguments.sigma),
+        ("--zeta", arguments.zeta),
+        ("--initial-gap", arguments.initial_gap),
+        ("--initial-momentum-error", arguments.initial_momentum_error),
+        ("--heterogeneity-gap", arguments.heterogeneity_gap),
+        ("--initial-gradient", arguments.initial_gradient),
+        ("--gamma0", arguments.gamma0),
+        ("--epsilon", arguments.epsilon),
+    ];
+    for (name, value) in numbers {
+        let positive = ["--l1", "--gamma0", "--epsilon"].contains(&name);
+        if value.is_some_and(|value| !(value.is_finite() && (value > 0.0 || !positive && value == 0.0))) {
+            let kind = if positive { "above zero" } else { "of at least zero" };
+            return Err(Error::Usage(format!("{name} is a finite number {kind}")));
+        }
+    }
+    let defense = Defense::new(&arguments.rule, b)?;
+    let (dimension, leverage) = (arguments.dimension, arguments.leverage);
+    let setting = Setting { messages: n, tolerance: b, dimension, definition: Definition::Linear, leverage };
+    let known = defense.robustness(&setting);
+    let forms = [
+        ("published", Form::Published, known.paper),
+        ("simplified", Form::Simplified, known.paper),
+        ("improved", Form::Improved, known.proved),
+    ];
+    let columns = forms.into_iter().filter_map(|(name, form, kappa)| kappa.map(|kappa| (name, form, kappa)));
+    let columns = columns.map(|(name, form, kappa)| {
+        let problem = problem(arguments, n - b, kappa, form)?;
+        let gamma0 = arguments.gamma0.unwrap_or_else(|| largest_step(problem.l1, kappa));
+        Ok(Column { name, form, kappa, problem, gamma0 })
+    });
+    let columns = columns.collect::<Result<Vec<Column>, Error>>()?;
+    if columns.is_empty() {
+        let why = known.unbounded.unwrap_or("no constant is known for it");
+        let rule = &arguments.rule;
+        return Err(Error::Usage(format!("the theorem says nothing of {rule}: {why}; see byz kappa")));
+    }
+    Ok(columns)
+}
+
+/// The constants that were given, over those of the task.
+fn problem(arguments: &Arguments, honest: usize, kappa: f64, form: Form) -> Result<Problem, Error> {
+    let base = match &arguments.task {
+        None => None,
+        Some(task) => {
+            let spec = registry::read("task", tasks::TABLE, task)?;
+            let unknown = || {
+                Error::Usage(format!("the constants of {task} are not known in closed form; quartic's are"))
+            };
+            spec.problem(honest, 1.0).ok_or_else(unknown)?;
+            let at = |l1: f64| {
+                overridden(arguments, spec.problem(honest, l1).unwrap_or_else(|| unreachable!("it has one")))
+            };
+            let best = || best_l1(at, kappa, form, arguments.rounds as f64);
+            Some(at(arguments.l1.unwrap_or_else(best)))
+        }
+    };
+    let need = |name: &str, value: Option<f64>| {
+        value.ok_or_else(|| Error::Usage(format!("{name} is missing; give it, or --task quartic")))
+    };
+    match base {
+        Some(problem) => Ok(problem),
+        None => Ok(Problem {
+            honest,
+            l0: need("--l0", arguments.l0)?,
+            l1: need("--l1", arguments.l1)?,
+            sigma: need("--sigma", arguments.sigma)?,
+            zeta: need("--zeta", arguments.zeta)?,
+            initial_gap: need("--initial-gap", arguments.initial_gap)?,
+            initial_momentum_error: need("--initial-momentum-error", arguments.initial_momentum_error)?,
+            heterogeneity_gap: need("--heterogeneity-gap", arguments.heterogeneity_gap)?,
+            initial_gradient: arguments.initial_gradient,
+        }),
+    }
+}
+
+/// What was given on the command line has the last word.
+fn overridden(arguments: &Arguments, problem: Problem) -> Problem {
+    Problem {
+        l0: arguments.l0.unwrap_or(problem.l0),
+        sigma: arguments.sigma.unwrap_or(problem.sigma),
+        zeta: arguments.zeta.unwrap_or(problem.zeta),
+        initial_gap: arguments.initial_gap.unwrap_or(problem.initial_gap),
+        initial_momentum_error: arguments.initial_momentum_error.unwrap_or(problem.initial_momentum_error),
+        heterogeneity_gap: arguments.heterogeneity_gap.unwrap_or(problem.heterogeneity_gap),
+        initial_gradient: arguments.initial_gradient.or(problem.initial_gradient),
+        ..problem
+    }
+}
+
+fn told(column: &Column, rounds: f64, epsilon: Option<f64>) -> serde_json::Value {
+    let terms = column.problem.terms(column.kappa, column.gamma0, column.form);
+    let terms: Vec<_> = terms
+        .iter()
+        .map(|term| json!({ "name": term.name, "formula": term.formula, "power": term.power, "value": term.value(rounds) }))
+        .collect();
+    json!({
+        "kappa": column.kappa, "l0": column.problem.l0, "l1": column.problem.l1,
+        "gamma0": column.gamma0, "gamma0_allowed": column.allowed(), "terms": terms,
+        "bound": column.bound(rounds), "floor": column.floor(), "vacuous": column.vacuous(rounds),
+        "rounds_for_epsilon": epsilon.and_then(|epsilon| column.rounds_for(epsilon)),
+    })
+}
+
+fn tell(out: &mut impl Write, arguments: &Arguments, columns: &[Column]) -> Outcome {
+    let rounds = arguments.rounds as f64;
+    writeln!(
+        out,
+        "{}: n = {}, B = {}, K = {}",
+        arguments.rule, arguments.workers, arguments.byzantine, arguments.rounds
+    )?;
+    writeln!(out, "An upper bound on the mean gradient norm over the rounds.\n")?;
+    let mut line = |label: &str, formula: &str, value: &dyn Fn(&Column) -> String| {
+        let values: Vec<String> = columns.iter().map(|column| format!("{:>12}", value(column))).collect();
+        writeln!(out, "{label:<20}{formula:<20}{}", values.join(""))
+    };
+    line("", "", &|column| column.name.to_string())?;
+    line("coefficient", "κ", &|column| number(column.kappa))?;
+    line("smoothness", "L₀", &|column| number(column.problem.l0))?;
+    line("", "L₁", &|column| number(column.problem.l1))?;
+    line("largest step", "γ₀ allowed", &|column| number(column.allowed()))?;
+    line("step", "γ₀", &|column| number(column.gamma0))?;
+    let terms = columns[0].problem.terms(columns[0].kappa, columns[0].gamma0, columns[0].form);
+    for (index, term) in terms.iter().enumerate() {
+        let floor = index + 1 == terms.len();
+        let formula = if floor { "4κζ, improved 2κζ" } else { term.formula };
+        line(term.name, formula, &|column| {
+            let terms = column.problem.terms(column.kappa, column.gamma0, column.form);
+            number(terms[index].value(rounds))
+        })?;
+    }
+    line("bound", "", &|column| number(column.bound(rounds)))?;
+    if let Some(epsilon) = arguments.epsilon {
+        line(&format!("rounds for {}", number(epsilon)), "", &|column| {
+            column.rounds_for(epsilon).map_or("never".into(), |rounds| format!("{rounds:.3e}"))
+        })?;
+    }
+    for column in columns.iter().filter(|column| column.gamma0 > column.allowed() * (1.0 + 1e-12)) {
+        writeln!(
+            out,
+            "\n{}: the step is larger than the theorem allows, which then promises nothing.",
+            column.name
+        )?;
+    }
+    for column in columns.iter().filter(|column| column.vacuous(rounds) == Some(true)) {
+        let start = number(column.problem.initial_gradient.unwrap_or(f64::NAN));
+        writeln!(out, "\n{}: vacuous, the gradient norm at the start is {start}.", column.name)?;
+    }
+    Ok(())
+}
