@@ -1,0 +1,40 @@
+//! `byz bound`: the theorem's terms, and what it needs to be told.
+
+use crate::support::{Files, Ran, command, run};
+use serde_json::Value;
+
+fn bound(files: &Files, arguments: &str) -> Ran {
+    let mut command = command();
+    command.current_dir(files.0.path()).arg("bound").args(arguments.split_whitespace());
+    run(command)
+}
+
+#[test]
+fn the_quartic_needs_no_constants_and_its_bound_is_vacuous_at_3000_rounds() {
+    let files = Files::new();
+    let arguments = "--rule gm --workers 20 --byzantine 3 --task quartic(shift=1e-6) --rounds 3000 \
+                     --initial-momentum-error 0 --epsilon 1";
+    let told: Value =
+        serde_json::from_str(&bound(&files, &format!("{arguments} --json")).expect(0).out).unwrap();
+    let published = &told["forms"]["published"];
+    assert!((published["bound"].as_f64().unwrap() - 299.0).abs() < 1.0, "{told}");
+    assert!((published["l1"].as_f64().unwrap() - 0.367).abs() < 1e-3);
+    assert_eq!(published["vacuous"], true);
+    let terms: f64 =
+        published["terms"].as_array().unwrap().iter().map(|term| term["value"].as_f64().unwrap()).sum();
+    assert!((terms / published["bound"].as_f64().unwrap() - 1.0).abs() < 1e-12);
+    assert!(told["forms"]["improved"]["bound"].as_f64() < published["bound"].as_f64());
+    let text = bound(&files, arguments).expect(0).out;
+    assert!(text.contains("vacuous") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn what_is_missing_or_impossible_is_usage() {
+    let files = Files::new();
+    let counts = "--workers 20 --byzantine 3 --rounds 100";
+    bound(&files, &format!("--rule gm {counts} --l0 1 --l1 1")).expect(2).says("--sigma is missing");
+    bound(&files, &format!("--rule mean {counts} --task quartic")).expect(2).says("says nothing of mean");
+    bound(&files, &format!("--rule gm {counts} --task mnist_mlp")).expect(2).says("closed form");
+    bound(&files, &format!("--rule gm {counts} --task quartic --l1 0")).expect(2).says("--l1");
+    bound(&files, "--rule gm --workers 6 --byzantine 3 --rounds 9 --task quartic").expect(2);
+}
