@@ -3,16 +3,18 @@
 //! One pass gives all squared distances. The other functions are the slow and exact second looks that planning
 //! asks for when distances alone would cancel; they combine rows in f64 before they measure.
 
+mod combinations;
+mod far;
+
 use crate::{
     engine::Engine,
-    geometry::Source,
     inspect::first_inadmissible,
     kernels::{
         Kernels, Scalar, Scratch,
         distances::{self, Columns, Tiling},
         stream,
     },
-    matrix::{Matrix, dot},
+    matrix::Matrix,
     messages::Rows,
 };
 use std::{
@@ -110,45 +112,6 @@ impl<'a, T: Scalar> Points<'a, T> {
         Some(squared)
     }
 
-    /// Measures again, in f64, how far each row that lies far out is from the others: rounded differences do not tell it which
-    /// of them are nearest. Where f64 would not either, nothing is gained.
-    fn sharpen(&self, squared: &mut Matrix, width: usize) {
-        let messages = self.rows.count();
-        let positive = pairs(messages).map(|(i, j)| squared[(i, j)]).filter(|&value| value > 0.0);
-        let (least, most) =
-            positive.fold((f64::INFINITY, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
-        // Differences of f64 are as good as they get.
-        if T::SQUARES_MAY_OVERFLOW || most < 1e8 * least {
-            return;
-        }
-        let reach = |i: usize| {
-            let mut row: Vec<f64> = squared.row(i)[..messages].to_vec();
-            *row.select_nth_unstable_by(messages / 2, f64::total_cmp).1
-        };
-        let reaches: Vec<f64> = (0..messages).map(reach).collect();
-        let typical = reaches.iter().copied().fold(f64::INFINITY, f64::min);
-        let far: Vec<bool> =
-            reaches.iter().map(|reach| (1e8 * typical..1e26 * typical).contains(reach)).collect();
-        let doubtful: Vec<(usize, usize)> = pairs(messages).filter(|&(i, j)| far[i] || far[j]).collect();
-        if doubtful.is_empty() || typical == 0.0 {
-            return;
-        }
-        self.extra_passes.fetch_add(1, Ordering::Relaxed);
-        let workspace = || (vec![T::default(); width], vec![T::default(); width]);
-        let partial =
-            self.engine.chunks(self.rows.dimension, doubtful.len(), workspace, |chunk, (left, right)| {
-                let exact =
-                    |&(i, j): &(usize, usize)| self.exact_pair(i, j, chunk.clone(), width, left, right);
-                let sums: Vec<f64> = doubtful.iter().map(exact).collect();
-                self.rows.release(chunk);
-                sums
-            });
-        for (k, &(i, j)) in doubtful.iter().enumerate() {
-            squared[(i, j)] = partial.iter().map(|sums| sums[k]).sum();
-            squared[(j, i)] = squared[(i, j)];
-        }
-    }
-
     /// The squared distances of all pairs within one chunk.
     fn squared_in_chunk(
         &self,
@@ -238,46 +201,6 @@ impl<'a, T: Scalar> Points<'a, T> {
         }
         values
     }
-
-    /// Runs `add` over every block of the combined points, in f64, and adds up what it makes.
-    fn over_combinations(
-        &self,
-        combinations: &Matrix,
-        add: impl Fn(&[f64], usize, &mut [f64]) + Sync,
-    ) -> Matrix {
-        let (mixed, points) = (combinations.rows(), self.count());
-        self.extra_passes.fetch_add(1, Ordering::Relaxed);
-        const WIDTH: usize = 64;
-        let workspace = || (vec![T::default(); WIDTH], vec![0.0; points * WIDTH], vec![0.0; mixed * WIDTH]);
-        let partial = self.engine.chunks(
-            self.rows.dimension,
-            mixed * mixed,
-            workspace,
-            |chunk, (buffer, wide, combined)| {
-                let mut sums = vec![0.0; mixed * mixed];
-                for start in chunk.clone().step_by(WIDTH) {
-                    let columns = start..chunk.end.min(start + WIDTH);
-                    let width = columns.len();
-                    for i in 0..points {
-                        T::widen(self.columns(i, columns.clone(), buffer), &mut wide[i * WIDTH..][..width]);
-                    }
-                    combined.fill(0.0);
-                    for (m, out) in combined.chunks_exact_mut(WIDTH).enumerate() {
-                        for (i, &weight) in combinations.row(m).iter().enumerate().filter(|(_, w)| **w != 0.0)
-                        {
-                            for (out, value) in out[..width].iter_mut().zip(&wide[i * WIDTH..]) {
-                                *out += weight * value;
-                            }
-                        }
-                    }
-                    add(combined, WIDTH, &mut sums);
-                }
-                self.rows.release(chunk);
-                sums
-            },
-        );
-        symmetric(mixed, add_up(mixed, partial))
-    }
 }
 
 /// One thread's memory for measuring.
@@ -285,51 +208,6 @@ struct Space<T> {
     block: Scratch<T>,
     buffers: [Vec<T>; 2],
     sums: Vec<f64>,
-}
-
-impl<T: Scalar> Source for Points<'_, T> {
-    fn distances(&self, combinations: &Matrix) -> Matrix {
-        let count = combinations.rows();
-        self.over_combinations(combinations, |rows, width, sums| {
-            for (i, j) in pairs(count) {
-                let (a, b) = (&rows[i * width..][..width], &rows[j * width..][..width]);
-                sums[i * count + j] += a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-            }
-        })
-    }
-
-    fn inner_products(&self, combinations: &Matrix) -> Matrix {
-        let count = combinations.rows();
-        self.over_combinations(combinations, |rows, width, sums| {
-            for i in 0..count {
-                for j in i..count {
-                    sums[i * count + j] += dot(&rows[i * width..][..width], &rows[j * width..][..width]);
-                }
-            }
-        })
-    }
-
-    fn distances_on(&self, coordinates: &[usize]) -> Matrix {
-        let (count, values) = (self.count(), self.gather(coordinates));
-        let mut squared = vec![0.0; count * count];
-        for (i, j) in pairs(count) {
-            let (a, b) = (values.row(i).iter(), values.row(j));
-            squared[i * count + j] = a.zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
-        }
-        symmetric(count, squared)
-    }
-
-    fn dimension(&self) -> usize {
-        self.rows.dimension
-    }
-
-    fn resolution(&self) -> f64 {
-        T::RESOLUTION
-    }
-
-    fn planning_error(&self) -> f64 {
-        T::PLANNING_ERROR
-    }
 }
 
 /// The middle one of a row's distances to the other messages, the lower one of two: that of an honest row is no larger than
@@ -345,24 +223,6 @@ fn typical(squared: &[f64], order: &[(usize, usize)], row: usize, messages: usiz
 /// All i < j < count.
 pub(crate) fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |i| (i + 1..count).map(move |j| (i, j)))
-}
-
-/// Adds partial results in chunk order.
-fn add_up(size: usize, partial: Vec<Vec<f64>>) -> Vec<f64> {
-    let mut partial = partial.into_iter();
-    let mut total = partial.next().unwrap_or_else(|| vec![0.0; size * size]);
-    for part in partial {
-        total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
-    }
-    total
-}
-
-/// Copies the upper triangle to the lower one.
-fn symmetric(size: usize, mut data: Vec<f64>) -> Matrix {
-    for (i, j) in pairs(size) {
-        data[j * size + i] = data[i * size + j];
-    }
-    Matrix::from_data(size, size, data)
 }
 
 /// One streaming read of a slice; `byz bench` measures in these.

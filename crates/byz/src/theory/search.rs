@@ -3,6 +3,9 @@
 //! An instance is n rows, the honest ones first. Its ratio is the left side of the definition over the spread on the right, so no ratio
 //! exceeds a proved constant, and the largest one found is a lower bound on the coefficient that anyone can check.
 
+mod moves;
+mod starts;
+
 use super::{Definition, Setting};
 use crate::{
     defense::{Defense, Options},
@@ -10,6 +13,8 @@ use crate::{
     messages::Messages,
     random::Stream,
 };
+use moves::change;
+use starts::{start, two_valued};
 
 /// Messages and what a defence makes of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,79 +106,6 @@ fn ratio(defense: &Defense, setting: &Setting, rows: &[Vec<f64>]) -> Result<f64>
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
-}
-
-/// Zeros and ones on one coordinate: every number of honest ones, all Byzantine rows at either.
-fn two_valued(setting: &Setting) -> impl Iterator<Item = Vec<Vec<f64>>> {
-    let (n, d, honest) = (setting.messages, setting.dimension, setting.messages - setting.tolerance);
-    let row = move |value: f64| (0..d).map(|k| if k == 0 { value } else { 0.0 }).collect::<Vec<f64>>();
-    (0..=honest).flat_map(move |ones| {
-        [0.0, 1.0].map(|byzantine| {
-            let value = |i: usize| if i < honest { f64::from(i < ones) } else { byzantine };
-            (0..n).map(|i| row(value(i))).collect()
-        })
-    })
-}
-
-/// Where a climb begins: agreement, clusters, heavy tails and normal rows in turn.
-fn start(setting: &Setting, number: u64, stream: &mut Stream) -> Instance {
-    let (n, d, honest) = (setting.messages, setting.dimension, setting.messages - setting.tolerance);
-    let mut rows: Vec<Vec<f64>> = match number % 4 {
-        0 => vec![vec![1.0; d]; n],
-        1 => clusters(n, d, stream),
-        2 => (0..n).map(|_| (0..d).map(|_| stream.student_t(1.5)).collect()).collect(),
-        _ => (0..n).map(|_| (0..d).map(|_| stream.normal()).collect()).collect(),
-    };
-    // Every other time the Byzantine rows are copies of one another, a little apart from the honest.
-    if number % 8 < 4 {
-        let apart = 10f64.powf(-3.0 * stream.uniform());
-        let colluding: Vec<f64> = rows[0].iter().map(|value| value + apart * stream.normal()).collect();
-        rows[honest..].fill(colluding);
-    }
-    // Not all rules are the same at every scale.
-    let scale = 10f64.powf(6.0 * stream.uniform() - 3.0);
-    rows.iter_mut().flatten().for_each(|value| *value *= scale);
-    Instance { rows, ratio: f64::NEG_INFINITY }
-}
-
-/// Rows at two or three places.
-fn clusters(n: usize, d: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
-    let places: Vec<Vec<f64>> =
-        (0..2 + stream.below(2)).map(|_| (0..d).map(|_| stream.normal()).collect()).collect();
-    (0..n).map(|_| places[stream.below(places.len() as u64) as usize].clone()).collect()
-}
-
-/// One move: a coordinate, a row, a copy, a stretch, or all Byzantine rows at once.
-fn change(rows: &mut [Vec<f64>], setting: &Setting, stream: &mut Stream) {
-    let (n, d, honest) = (rows.len(), setting.dimension, rows.len() - setting.tolerance);
-    let pick = |stream: &mut Stream, bound: usize| stream.below(bound as u64) as usize;
-    let (i, j) = (pick(stream, n), pick(stream, n));
-    let typical =
-        distance(&rows[i], &rows[j]).max(1e-3 * rows[i].iter().fold(1e-9, |a: f64, b| a.max(b.abs())));
-    let step = typical * 10f64.powf(3.0 * stream.uniform() - 2.5);
-    match stream.below(6) {
-        0 => {
-            let k = pick(stream, d);
-            rows[i][k] += step * stream.normal();
-        }
-        1 => rows[i].iter_mut().for_each(|value| *value += step * stream.normal()),
-        2 => rows[i] = rows[j].clone(),
-        3 => {
-            let stretch = [0.0, 0.5, 0.9, 1.1, 2.0, 10.0][pick(stream, 6)];
-            let to = rows[j].clone();
-            rows[i].iter_mut().zip(to).for_each(|(value, to)| *value = to + stretch * (*value - to));
-        }
-        4 if honest < n => {
-            let row = rows[i].clone();
-            rows[honest..].fill(row);
-        }
-        _ => {
-            let move_by: Vec<f64> = (0..d).map(|_| step * stream.normal()).collect();
-            for row in &mut rows[honest..] {
-                row.iter_mut().zip(&move_by).for_each(|(value, by)| *value += by);
-            }
-        }
-    }
 }
 
 #[cfg(test)]
