@@ -171,38 +171,30 @@ fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
 
 /// The constants that were given, over those of the task.
 fn problem(arguments: &Arguments, honest: usize, kappa: f64, form: Form) -> Result<Problem, Error> {
-    let base = match &arguments.task {
-        None => None,
-        Some(task) => {
-            let spec = registry::read("task", tasks::TABLE, task)?;
-            let unknown = || {
-                Error::Usage(format!("the constants of {task} are not known in closed form; quartic's are"))
-            };
-            spec.problem(honest, 1.0).ok_or_else(unknown)?;
-            let at = |l1: f64| {
-                overridden(arguments, spec.problem(honest, l1).unwrap_or_else(|| unreachable!("it has one")))
-            };
-            let best = || best_l1(at, kappa, form, arguments.rounds as f64);
-            Some(at(arguments.l1.unwrap_or_else(best)))
-        }
-    };
+    if let Some(task) = &arguments.task {
+        let spec = registry::read("task", tasks::TABLE, task)?;
+        let Some(any) = spec.problem(honest, 1.0) else {
+            let problem = format!("the constants of {task} are not known in closed form; quartic's are");
+            return Err(Error::Usage(problem));
+        };
+        let at = |l1: f64| overridden(arguments, spec.problem(honest, l1).unwrap_or(any));
+        let best = || best_l1(at, kappa, form, arguments.rounds as f64);
+        return Ok(at(arguments.l1.unwrap_or_else(best)));
+    }
     let need = |name: &str, value: Option<f64>| {
         value.ok_or_else(|| Error::Usage(format!("{name} is missing; give it, or --task quartic")))
     };
-    match base {
-        Some(problem) => Ok(problem),
-        None => Ok(Problem {
-            honest,
-            l0: need("--l0", arguments.l0)?,
-            l1: need("--l1", arguments.l1)?,
-            sigma: need("--sigma", arguments.sigma)?,
-            zeta: need("--zeta", arguments.zeta)?,
-            initial_gap: need("--initial-gap", arguments.initial_gap)?,
-            initial_momentum_error: need("--initial-momentum-error", arguments.initial_momentum_error)?,
-            heterogeneity_gap: need("--heterogeneity-gap", arguments.heterogeneity_gap)?,
-            initial_gradient: arguments.initial_gradient,
-        }),
-    }
+    Ok(Problem {
+        honest,
+        l0: need("--l0", arguments.l0)?,
+        l1: need("--l1", arguments.l1)?,
+        sigma: need("--sigma", arguments.sigma)?,
+        zeta: need("--zeta", arguments.zeta)?,
+        initial_gap: need("--initial-gap", arguments.initial_gap)?,
+        initial_momentum_error: need("--initial-momentum-error", arguments.initial_momentum_error)?,
+        heterogeneity_gap: need("--heterogeneity-gap", arguments.heterogeneity_gap)?,
+        initial_gradient: arguments.initial_gradient,
+    })
 }
 
 /// What was given on the command line has the last word.

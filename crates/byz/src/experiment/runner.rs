@@ -53,10 +53,10 @@ pub fn run(config: &Config, directory: &Path, data: &Directory, watch: &Watch<'_
         let place = directory.display();
         Error::Usage(format!("{place} holds another run; choose another --out or delete it"))
     };
-    let foreign = ["index.json", "rounds.jsonl", "checkpoint", "checkpoint.previous", "summary.json"];
+    let mut foreign = ["index.json", "rounds.jsonl", "summary.json"].into_iter().chain(checkpoint::NAMES);
     match std::fs::read_to_string(&stored) {
         Ok(text) if text != config.to_toml() => return Err(other()),
-        Err(_) if foreign.iter().any(|name| record.path(name).exists()) => return Err(other()),
+        Err(_) if foreign.any(|name| record.path(name).exists()) => return Err(other()),
         _ => {}
     }
     if let Some(summary) = ended(&record, watch.warn) {
