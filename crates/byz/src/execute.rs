@@ -15,8 +15,8 @@ use std::ops::Range;
 
 /// Columns of a block of rows that are read where they lie.
 const BLOCK: usize = 2048;
-/// Columns of a block that is mixed; rows and mixed rows share the first-level cache.
-const MIXED_BLOCK: usize = 192;
+/// Columns of a block that is mixed; long enough that reading a row streams, short enough for the second-level cache.
+const MIXED_BLOCK: usize = 512;
 
 /// Applies the plan, or returns none if a row holds an inadmissible value.
 pub fn execute<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Option<Vec<T>> {

@@ -298,22 +298,20 @@ fn finish<L: Lanes>(
     out: &mut [L::Scalar],
 ) {
     let m = from.len();
-    assert!(width <= sorted.stride() && width <= out.len());
+    let stride = sorted.stride();
+    assert!(width <= stride && width <= out.len() && sorted.as_slice().len() >= m * stride);
     let zero = L::splat_sum(0.0);
     for column in (0..width).step_by(L::WIDTH) {
-        // SAFETY: width is a multiple of WIDTH and at most the length of a row.
-        let value = |row: usize| unsafe { L::load(sorted.row(row).as_ptr().add(column)) };
+        let column_of = sorted.as_slice().as_ptr().wrapping_add(column);
+        // SAFETY: row < m, and width is a multiple of WIDTH and at most the length of a row.
+        let value = |row: usize| unsafe { L::load(column_of.add(row * stride)) };
         let (low, high) = (value((m - 1) / 2), value(m / 2));
         let mut ties = 0;
         let result = match rule {
             CoordinateRule::Median | CoordinateRule::SignMajority => midpoint(low, high),
             CoordinateRule::TrimmedMean { trim } => {
                 let base = base_of(low);
-                let mut sum = zero;
-                for row in trim..m - trim {
-                    sum = value(row).weigh_into(base, 1.0, sum);
-                }
-                L::round(base, 1.0 / (m - 2 * trim) as f64, sum)
+                L::round(base, 1.0 / (m - 2 * trim) as f64, total::<L>(trim..m - trim, value, base))
             }
             CoordinateRule::MeanAroundMedian { keep } => {
                 let base = base_of(low);
@@ -322,10 +320,7 @@ fn finish<L: Lanes>(
                 let drop = m - keep;
                 let edge = drop.min(m / 2);
                 let open = 2 * edge - drop;
-                let mut sum = zero;
-                for row in edge..m - edge {
-                    sum = value(row).weigh_into(base, 1.0, sum);
-                }
+                let mut sum = total::<L>(edge..m - edge, value, base);
                 for k in 0..open {
                     let (below, above) = (value(edge - 1 - k), value(m - edge + open - 1 - k));
                     let both = above.add_to(below.add_to(zero));
@@ -344,6 +339,22 @@ fn finish<L: Lanes>(
             out[column + lane] = L::Scalar::from_f64(plain(rule, &values));
         }
     }
+}
+
+/// The sum of some rows about `base`, in two halves: one addition need not wait for the other.
+#[inline(always)]
+fn total<L: Lanes>(rows: std::ops::Range<usize>, value: impl Fn(usize) -> L, base: L::Sum) -> L::Sum {
+    let middle = rows.start + rows.len() / 2;
+    let zero = L::splat_sum(0.0);
+    let (mut low, mut high) = (zero, zero);
+    for (a, b) in (rows.start..middle).zip(middle..rows.end) {
+        low = value(a).weigh_into(base, 1.0, low);
+        high = value(b).weigh_into(base, 1.0, high);
+    }
+    if rows.len() % 2 == 1 {
+        high = value(rows.end - 1).weigh_into(base, 1.0, high);
+    }
+    L::add_sums(low, high)
 }
 
 #[inline(always)]

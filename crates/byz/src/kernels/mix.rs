@@ -34,7 +34,8 @@ fn subtract_lanes<L: Lanes>(
             // SAFETY: column + WIDTH ≤ width ≤ len of all three slices.
             unsafe {
                 let from = row.as_ptr().add(column);
-                L::prefetch(from.wrapping_add(2 * width));
+                // The same row's part of the next block.
+                L::prefetch(from.wrapping_add(width));
                 L::load(from).sub(L::load(reference.as_ptr().add(column))).store(to.as_mut_ptr().add(column));
             }
             column += L::WIDTH;
