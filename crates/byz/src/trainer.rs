@@ -4,6 +4,8 @@
 //! becomes its message; the attack replaces the Byzantine rows before or after that; the defence makes one vector of the
 //! messages; the server's chain makes the update of it; the parameters move by −γ·update.
 
+mod foresight;
+
 use crate::{
     attacks::{Attack, Stage, View},
     data::Sampler,
@@ -18,6 +20,7 @@ use crate::{
     tasks::{Batch, Task},
     transforms::{Chain, Step},
 };
+use foresight::{Foresight, descend};
 use std::time::{Duration, Instant};
 
 /// Everything that trains, and how far it has come.
@@ -97,11 +100,11 @@ impl<T: Scalar> Trainer<T> {
         let mut clock = Clock::start();
         let losses = self.gradients(engine.threads)?;
         clock.lap(&mut self.spent.gradients);
-        self.corrupt(Stage::Gradients, engine)?;
+        self.corrupt(Stage::Gradients, pace, engine)?;
         clock.lap(&mut self.spent.attack);
         self.carry(pace, engine);
         clock.lap(&mut self.spent.step);
-        self.corrupt(Stage::Messages, engine)?;
+        self.corrupt(Stage::Messages, pace, engine)?;
         clock.lap(&mut self.spent.attack);
         let aggregate = self.aggregate(engine, explain)?;
         clock.lap(&mut self.spent.aggregation);
@@ -126,18 +129,14 @@ impl<T: Scalar> Trainer<T> {
             self.sampler.batch(worker, self.round, examples);
         }
         let (round, seed, honest) = (self.round, self.seed, self.honest);
-        let batches: Vec<Batch<'_>> = (self.examples.iter().enumerate())
-            .map(|(worker, examples)| {
-                let labels = labels.filter(|_| worker >= honest);
-                Batch { worker, round, seed, examples, labels }
-            })
-            .collect();
+        let mut batches = batches(&self.examples, round, seed);
+        batches[honest..].iter_mut().for_each(|batch| batch.labels = labels);
         let out = RowsMut::new(&mut self.rows, self.parameters.len());
         self.task.gradients(&self.parameters, &batches, out, threads)
     }
 
     /// Lets the attack replace the Byzantine rows, if it acts on this stage.
-    fn corrupt(&mut self, stage: Stage, engine: Engine<'_>) -> Result<()> {
+    fn corrupt(&mut self, stage: Stage, pace: Pace, engine: Engine<'_>) -> Result<()> {
         let dimension = self.parameters.len();
         let (honest, forged) = self.rows.split_at_mut(self.honest * dimension);
         if stage != self.stage || forged.is_empty() {
@@ -152,7 +151,12 @@ impl<T: Scalar> Trainer<T> {
             Ok(defense.aggregate(&Messages::from_rows(&rows), &options)?.vector)
         };
         let (seed, tolerance) = (self.seed, defense.tolerance);
-        let view = View { round, seed, tolerance, honest: &honest, probe: &probe, engine };
+        let step = Step { round, pace, parameters: &self.parameters, layout: self.task.layout() };
+        let trusted = batches(&self.examples[..self.honest], round, seed);
+        let foresight = Foresight::new(&*self.task, &mut self.server, step, trusted, engine.threads);
+        let next_loss = |aggregate: &[T]| foresight.loss(aggregate);
+        let view =
+            View { round, seed, tolerance, honest: &honest, probe: &probe, next_loss: &next_loss, engine };
         self.attack.forge(&view, RowsMut::new(forged, dimension))
     }
 
@@ -174,9 +178,7 @@ impl<T: Scalar> Trainer<T> {
 
     fn step(&mut self, update: &[T], rate: f64) {
         self.zero_updates += u64::from(update.iter().all(|&value| value == T::default()));
-        for (parameter, &update) in self.parameters.iter_mut().zip(update) {
-            *parameter = T::descend(*parameter, rate, update);
-        }
+        descend(&mut self.parameters, rate, update);
     }
 
     /// More invalid messages than Byzantine workers: the honest ones went non-finite, which is the run's end and no
@@ -190,4 +192,10 @@ impl<T: Scalar> Trainer<T> {
             other => other,
         }
     }
+}
+
+/// What these workers compute in a round, if honest.
+fn batches(examples: &[Vec<usize>], round: u64, seed: u64) -> Vec<Batch<'_>> {
+    let one = |(worker, examples)| Batch { worker, round, seed, examples, labels: None };
+    examples.iter().map(Vec::as_slice).enumerate().map(one).collect()
 }

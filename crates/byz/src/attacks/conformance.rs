@@ -7,7 +7,7 @@ use super::{
 use crate::{error::Error, kernels::Scalar, random::Stream, rows_mut::RowsMut};
 
 /// Variants besides the defaults of the table.
-const VARIANTS: [&str; 16] = [
+const VARIANTS: [&str; 17] = [
     "sign_flip(of=mean)",
     "label_flip(map=shift)",
     "mimic(warmup=3)",
@@ -23,6 +23,7 @@ const VARIANTS: [&str; 16] = [
     "gaussian(around=mean)",
     "non_finite(value=huge,coordinate=0)",
     "relocated(place=0.5,angle=90)",
+    "worst_case(budget=40,objective=displacement)",
     "worst_of(attacks=[mimic(warmup=2),relocated,zero,worst_of(attacks=[relocated,none])])",
 ];
 

@@ -19,6 +19,7 @@ mod perturbation;
 mod relocated;
 mod sign_flip;
 mod statistics;
+mod worst_case;
 mod worst_of;
 mod zero;
 
@@ -48,6 +49,8 @@ pub struct View<'a, T> {
     pub honest: &'a [&'a [T]],
     /// The defence as a function of the forged rows; the honest ones are known to it.
     pub probe: Probe<'a, T>,
+    /// What the server's next step would lead to, as a function of the aggregate.
+    pub next_loss: NextLoss<'a, T>,
     /// Threads and kernels, for attacks that measure.
     pub engine: Engine<'a>,
 }
@@ -61,6 +64,9 @@ impl<T> View<'_, T> {
 
 /// What the defence makes of the honest messages and these forged ones.
 pub type Probe<'a, T> = &'a dyn Fn(&[&[T]]) -> Result<Vec<T>>;
+
+/// The honest workers' mean loss after the step that this aggregate would lead to, on this round's batches.
+pub type NextLoss<'a, T> = &'a dyn Fn(&[T]) -> Result<f64>;
 
 /// What an attack replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,5 +129,6 @@ impl<T: Scalar> Table<T> {
         zero::entry(),
         relocated::entry(),
         worst_of::entry(),
+        worst_case::entry(),
     ];
 }

@@ -1,6 +1,6 @@
 //! Rounds for tests: rows in, forged rows out.
 
-use super::{Attack, Probe, View, table};
+use super::{Attack, NextLoss, Probe, View, table};
 use crate::{
     Defense, Messages, Options, engine::Engine, error::Result, kernels::Scalar, registry, rows_mut::RowsMut,
 };
@@ -28,8 +28,10 @@ pub(super) fn with_defense<T: Scalar, R>(
         let defense = Defense::new(defense, forged.len())?;
         Ok(defense.aggregate(&Messages::from_rows(&all), &Options::default())?.vector)
     };
+    // A loss that falls along (1, …, 1): the attack should want the aggregate to point the other way.
+    let next_loss: NextLoss<'_, T> = &|aggregate| Ok(-aggregate.iter().map(|x| x.to_f64()).sum::<f64>());
     let engine = Engine::default();
-    act(&View { round, seed: 7, tolerance: 1, honest: &honest, probe, engine })
+    act(&View { round, seed: 7, tolerance: 1, honest: &honest, probe, next_loss, engine })
 }
 
 /// What an attack makes of `own` in a round against this defence.

@@ -71,6 +71,15 @@ impl<T: Scalar> Chain<T> {
     pub fn apply(&mut self, update: &mut [T], step: &Step<'_, T>) {
         self.0.iter_mut().for_each(|link| link.apply(update, step));
     }
+
+    /// What `apply` would make of the update; the chain stays as it is.
+    pub(crate) fn preview(&mut self, update: &mut [T], step: &Step<'_, T>) {
+        let states: Vec<_> = self.0.iter().map(|link| link.state()).collect();
+        self.apply(update, step);
+        for (link, state) in self.0.iter_mut().zip(states) {
+            link.restore(state).expect("a transform takes its own state back");
+        }
+    }
 }
 
 /// Every transform.
