@@ -39,6 +39,7 @@ pub(crate) const ALL: &[Experiment] = &[
     experiment!("theory", "theory"),
     experiment!("beyond_aggregators"),
     experiment!("beyond_breakdown"),
+    experiment!("beyond_damage"),
     experiment!("beyond_lmo"),
     experiment!("beyond_lmo_lm"),
     experiment!("beyond_price"),

@@ -9,3 +9,4 @@ mod properties;
 mod reference;
 mod references;
 mod verdicts;
+mod worst_case;
