@@ -143,6 +143,11 @@ impl<'a> Geometry<'a> {
         lowest(&reaches)
     }
 
+    /// Relative error of a measured squared distance.
+    pub fn resolution(&self) -> f64 {
+        self.source.resolution()
+    }
+
     /// Whether distances tell the inner products about a point: no other is too far away.
     pub fn resolves(&self, center: usize) -> bool {
         let radius = self.squared.row(center);

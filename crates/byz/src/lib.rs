@@ -55,7 +55,7 @@ pub mod transforms;
 mod verdict;
 
 pub use defense::{Aggregate, Defense, Options, Requirements, Round, mixing_of};
-pub use diagnostics::Round as RoundReport;
+pub use diagnostics::{Envelope, Estimates, Round as RoundReport};
 pub use engine::{Engine, Progress};
 pub use error::{Error, Kind, Refusal, Result};
 pub use execute::{SHARE_SAMPLE, execute};

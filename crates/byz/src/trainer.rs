@@ -10,7 +10,7 @@ use crate::{
     attacks::{Attack, Stage, View},
     data::Sampler,
     defense::{Aggregate, Defense, Options},
-    diagnostics::{self, Round},
+    diagnostics::{self, Envelope, Look, Round},
     engine::Engine,
     error::{Error, Result},
     kernels::Scalar,
@@ -57,6 +57,10 @@ pub struct Trainer<T: Scalar> {
     pub center: Option<Vec<T>>,
     /// Rounds in which the update was zero.
     pub zero_updates: u64,
+    /// Rounds between looks at the theorem's constants; none to take none. The first round is always looked at.
+    pub look_every: Option<u64>,
+    /// Smoothness against gradient length, as far as it was seen.
+    pub envelope: Envelope,
     /// Where the time of all rounds went.
     pub spent: Spent,
     /// The workers' rows.
@@ -108,11 +112,17 @@ impl<T: Scalar> Trainer<T> {
         clock.lap(&mut self.spent.attack);
         let aggregate = self.aggregate(engine, explain)?;
         clock.lap(&mut self.spent.aggregation);
-        let report = diagnostics::of_round(self, &losses, &aggregate, pace, explain);
+        let mut report = diagnostics::of_round(self, &losses, &aggregate, pace, explain);
+        let look = self.looks().then(|| Look::before(self, &aggregate.vector, engine)).transpose()?;
         let update = self.transform(aggregate.vector, pace);
         self.step(&update, pace.rate);
+        report.estimates = look.map(|look| look.after(self, engine)).transpose()?;
         clock.lap(&mut self.spent.step);
         Ok(report)
+    }
+
+    fn looks(&self) -> bool {
+        self.look_every.is_some_and(|every| self.round == 1 || self.round.is_multiple_of(every))
     }
 
     /// Every worker's chain makes its message of its gradient.

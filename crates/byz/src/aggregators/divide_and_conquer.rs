@@ -99,8 +99,10 @@ impl Aggregator for DivideAndConquer {
                 geometry
             };
             let products = scatter(seen, &everyone, &vec![1.0 / n as f64; n]);
-            // Along the leading direction the projections are the entries of the eigenvector, scaled alike.
-            let scores: Vec<f64> = largest_eigenpair(&products).1.iter().map(|x| x * x).collect();
+            // Along the leading direction the projections are the entries of the eigenvector, scaled alike; where all rows
+            // are one there is no direction, and all scores are zero.
+            let (value, vector) = largest_eigenpair(&products);
+            let scores: Vec<f64> = vector.iter().map(|x| value * x * x).collect();
             let kept = &ascending(&scores)[..n - self.dropped(round.tolerance)];
             selected.retain(|row| kept.contains(row));
         }

@@ -21,8 +21,6 @@ use crate::{
     defense::{Requirements, Round},
     error::Result,
     geometry::{Geometry, Reference, lowest},
-    matrix::zeros,
-    measure::pairs,
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
     theory::{Constants, Definition, Setting},
@@ -116,13 +114,14 @@ impl Aggregator for GeometricMedian {
     fn plan(&self, geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {
         let n = geometry.messages();
         let medoid = medoid(geometry);
-        // Not always about the medoid: beside a row of 1e30 all sums of distances round to the same, also that of a row at 1e8.
-        let center = if geometry.resolves(medoid) { medoid } else { geometry.central(n / 2 + 1) };
-        let cloud = Cloud::new(geometry, center);
+        // The minimiser does not depend on the start; but from a mean that some message has carried beyond what the distances
+        // resolve there is no way back.
+        let lost = self.iterations.is_none() && self.smoothing.is_none() && !geometry.resolves(medoid);
+        let cloud = Cloud::new(geometry, medoid);
         let mut start = vec![0.0; geometry.points()];
         match self.start {
-            Start::Medoid => start[medoid] = 1.0,
-            Start::Mean => start[..n].fill(1.0 / n as f64),
+            Start::Mean if !lost => start[..n].fill(1.0 / n as f64),
+            Start::Medoid | Start::Mean => start[medoid] = 1.0,
             Start::Zero => start[geometry.reference(Reference::Origin)] = 1.0,
         }
         let (weights, iterations) = match (self.smoothing, self.iterations) {
@@ -136,14 +135,24 @@ impl Aggregator for GeometricMedian {
     }
 }
 
-/// The message with the least sum of distances to the others.
+/// The message with the least sum of distances to the others, as far as the distances tell.
+///
+/// Beside a message of 1e38 all sums round to the same, also that of a liar at 1e20. So only messages near the central one,
+/// c, are asked: h = ⌊n/2⌋ + 1 messages lie within ρ of it, hence Σₖ‖xᵢ − xₖ‖ − Σₖ‖c − xₖ‖ ≥ (2h − n)‖xᵢ − c‖ − 2hρ, and no
+/// medoid is farther than 2hρ. And what is so far away that its distance is known less well than ρ tells them nothing.
 fn medoid(geometry: &Geometry<'_>) -> usize {
     let n = geometry.messages();
-    let mut sums = zeros(n);
-    for (i, j) in pairs(n) {
-        let distance = geometry.squared(i, j).sqrt();
-        sums[i] += distance;
-        sums[j] += distance;
-    }
+    let half = n / 2 + 1;
+    let center = geometry.central(half);
+    let radius: Vec<f64> = geometry.squared_row(center)[..n].iter().map(|squared| squared.sqrt()).collect();
+    let mut sorted = radius.clone();
+    let reach = *sorted.select_nth_unstable_by(half.min(n) - 1, f64::total_cmp).1;
+    let near = |i: usize| radius[i] <= 2.0 * half as f64 * reach;
+    let told = |k: usize| geometry.resolution() * radius[k] <= reach;
+    let sum = |i: usize| -> f64 {
+        let row = geometry.squared_row(i);
+        (0..n).filter(|&k| told(k)).map(|k| row[k].sqrt()).sum()
+    };
+    let sums: Vec<f64> = (0..n).map(|i| if near(i) { sum(i) } else { f64::INFINITY }).collect();
     lowest(&sums)
 }

@@ -39,6 +39,13 @@ impl Sampler {
         let start = index as usize * self.batch;
         out.extend((start..start + self.batch).map(|position| shard[order[position % shard.len()]]));
     }
+
+    /// As many examples of this worker, drawn by this seed alone: independent of what the rounds see.
+    pub fn fresh(&self, worker: usize, seed: u64) -> Vec<usize> {
+        let Some(shard) = self.shards.get(worker).filter(|shard| !shard.is_empty()) else { return Vec::new() };
+        let drawn = Stream::new(seed, "fresh", worker as u64, 0).sample(shard.len(), self.batch);
+        drawn.iter().cycle().take(self.batch).map(|&position| shard[position]).collect()
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +85,15 @@ mod tests {
         // Four of the six batches that 50 examples would give.
         let fifth = Stream::new(1, "batches", 0, 1).permutation(50);
         assert_eq!(rounds[4][0], fifth[..8]);
+    }
+
+    #[test]
+    fn fresh_batches_are_the_shard_s_and_differ_by_seed() {
+        let sampler = Sampler::new(vec![(100..200).collect(), vec![3, 4], vec![]], 30, 7, None);
+        let (one, two) = (sampler.fresh(0, 1), sampler.fresh(0, 2));
+        assert!(one.len() == 30 && one != two && one == sampler.fresh(0, 1));
+        assert!(one.iter().all(|example| (100..200).contains(example)));
+        assert_eq!((sampler.fresh(1, 1).len(), sampler.fresh(2, 1).len()), (30, 0));
     }
 
     #[test]

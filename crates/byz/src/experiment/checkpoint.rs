@@ -6,6 +6,7 @@
 //! checkpoint that does not verify is reported and the older one used.
 
 use crate::{
+    diagnostics::Envelope,
     error::{Error, Result},
     files,
     kernels::Scalar,
@@ -36,6 +37,8 @@ struct Header {
     zero_updates: u64,
     number: String,
     tally: Tally,
+    #[serde(default)]
+    envelope: Envelope,
     /// Numbers in each vector of each part: parameters, centre, attack, server links, worker links.
     parts: Vec<Vec<usize>>,
 }
@@ -54,6 +57,7 @@ pub(super) fn save<T: Scalar>(
         zero_updates: trainer.zero_updates,
         number: T::NAME.to_string(),
         tally: tally.clone(),
+        envelope: trainer.envelope.clone(),
         parts: parts.iter().map(|part| part.iter().map(Vec::len).collect()).collect(),
     };
     let newest = directory.join(NAMES[0]);
@@ -180,5 +184,6 @@ fn restore<T: Scalar>(trainer: &mut Trainer<T>, header: Header, parts: Parts<T>)
     }
     trainer.round = header.round;
     trainer.zero_updates = header.zero_updates;
+    trainer.envelope = header.envelope;
     Ok(header.tally)
 }

@@ -67,6 +67,23 @@ pub struct Config {
     pub record_every: Option<u64>,
     /// What evaluations look at: `test` or `validation`.
     pub evaluate_on: String,
+    /// A look at the theorem's constants while training; it changes no other number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<Diagnostics>,
+}
+
+/// The `[diagnostics]` of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Diagnostics {
+    /// Rounds between looks; each costs three gradients per honest worker and an aggregation per tolerance.
+    pub every: u64,
+}
+
+impl Default for Diagnostics {
+    fn default() -> Diagnostics {
+        Diagnostics { every: 10 }
+    }
 }
 
 /// What Byzantine workers train on.
@@ -105,7 +122,10 @@ impl Config {
 
     /// Whether the record has a line for this round.
     pub(super) fn records(&self, round: u64) -> bool {
-        round == self.rounds || round.is_multiple_of(self.record_every.unwrap_or(1))
+        let looked = |look: &Diagnostics| round == 1 || round.is_multiple_of(look.every);
+        round == self.rounds
+            || round.is_multiple_of(self.record_every.unwrap_or(1))
+            || self.diagnostics.as_ref().is_some_and(looked)
     }
 
     /// Honest workers; they come first.
@@ -142,6 +162,7 @@ impl Config {
             ("batch", self.batch as u64, MOST_EXAMPLES),
             ("evaluate_every", self.evaluate_every, many),
             ("record_every", self.record_every.unwrap_or(1), many),
+            ("diagnostics.every", self.diagnostics.as_ref().map_or(1, |look| look.every), many),
             ("batches_per_epoch", self.batches_per_epoch.unwrap_or(1) as u64, many),
         ] {
             if value == 0 || value > most {

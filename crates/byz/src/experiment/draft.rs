@@ -2,7 +2,7 @@
 //! and fit together.
 
 use super::{
-    config::{ByzantineData, Config, not_usable},
+    config::{ByzantineData, Config, Diagnostics, not_usable},
     presets,
 };
 use crate::{
@@ -41,6 +41,7 @@ pub struct Draft {
     pub evaluate_every: Option<u64>,
     pub record_every: Option<u64>,
     pub evaluate_on: Option<String>,
+    pub diagnostics: Option<Diagnostics>,
 }
 
 impl Draft {
@@ -97,7 +98,7 @@ impl Draft {
         override_each!(
             task workers byzantine tolerance attack attack_acts_on byzantine_momentum byzantine_data defense strict
             optimizer worker server rate schedule rounds batch batches_per_epoch partition seed data_seed
-            evaluate_every record_every evaluate_on
+            evaluate_every record_every evaluate_on diagnostics
         );
     }
 
@@ -144,6 +145,7 @@ impl Draft {
             evaluate_every: self.evaluate_every.unwrap_or(50),
             record_every: self.record_every,
             evaluate_on: self.evaluate_on.clone().unwrap_or_else(|| "test".into()),
+            diagnostics: self.diagnostics.clone(),
         };
         config.check()?;
         Ok(config)

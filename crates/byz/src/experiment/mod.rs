@@ -13,7 +13,7 @@ mod setup;
 mod sweep;
 mod tuning;
 
-pub use config::{ByzantineData, Config};
+pub use config::{ByzantineData, Config, Diagnostics};
 pub use draft::Draft;
 pub use grid::{Cell, Grid};
 pub use index::{Index, Indexed};

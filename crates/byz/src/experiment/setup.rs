@@ -71,6 +71,8 @@ pub fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> R
         round: 0,
         center: None,
         zero_updates: 0,
+        look_every: config.diagnostics.as_ref().map(|diagnostics| diagnostics.every),
+        envelope: Default::default(),
         spent: Spent::default(),
         rows,
         examples: vec![Vec::new(); config.workers],

@@ -38,6 +38,11 @@ pub trait Transform<T: Scalar>: Send {
         Ok(())
     }
 
+    /// Whether it remembers zeros before the first round, so that its first outputs fall short.
+    fn starts_from_zero(&self) -> bool {
+        false
+    }
+
     /// What it carries from round to round, for checkpoints.
     fn state(&self) -> Vec<Vec<T>> {
         Vec::new()

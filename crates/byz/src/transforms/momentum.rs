@@ -101,6 +101,10 @@ impl<T: Scalar> Transform<T> for Momentum<T> {
         }
     }
 
+    fn starts_from_zero(&self) -> bool {
+        !self.start_at_gradient && !self.heavy_ball
+    }
+
     fn state(&self) -> Vec<Vec<T>> {
         if self.velocity.is_empty() { Vec::new() } else { vec![self.velocity.clone()] }
     }

@@ -106,7 +106,9 @@ impl<'a> Cloud<'a> {
         let (mut place, mut next) = (Place::default(), weights.clone());
         for iteration in 1..=limit {
             self.locate(&weights, &mut place);
-            self.normalize(place.distances.iter().map(|r| 1.0 / r.max(smoothing)), &mut next);
+            // In units of the least, whose inverse may be more than there are numbers.
+            let least = place.distances.iter().fold(f64::INFINITY, |least, &r| least.min(r)).max(smoothing);
+            self.normalize(place.distances.iter().map(|r| least / r.max(smoothing)), &mut next);
             let still = next.iter().zip(&weights).all(|(a, b)| (a - b).abs() <= 1e-15);
             std::mem::swap(&mut weights, &mut next);
             if still {

@@ -1,5 +1,13 @@
 //! What one round tells: how large the steps are, who was trusted, how far the aggregate is from the honest mean.
 
+mod advisor;
+mod envelope;
+mod estimates;
+
+pub use envelope::Envelope;
+pub use estimates::Estimates;
+pub(crate) use estimates::Look;
+
 use crate::{
     defense::Aggregate, kernels::Scalar, schedules::Pace, trainer::Trainer, transforms::length::Length,
     verdict::Verdict,
@@ -29,6 +37,9 @@ pub struct Round {
     /// Workers whose messages were not used, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<(usize, String)>,
+    /// The theorem's constants, in rounds that were looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimates: Option<Estimates>,
 }
 
 /// What a trainer's round tells, from the messages as they were sent.
@@ -56,6 +67,7 @@ pub(crate) fn of_round<T: Scalar>(
             .filter(|(_, verdict)| !matches!(verdict, Verdict::Used))
             .map(|(worker, verdict)| (worker, verdict.to_string()))
             .collect(),
+        estimates: None,
     }
 }
 
