@@ -140,8 +140,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         progress: &|round, report, metrics| progress.advance(round, report, metrics),
         warn: &|message| progress.warn(message),
     };
-    if config.byzantine == 0 && config.attack != "none" {
-        progress.warn(&format!("nobody is Byzantine, so {} does nothing; set --byzantine", config.attack));
+    for warning in config.warnings().iter().filter(|_| !arguments.quiet) {
+        progress.warn(warning);
     }
     exit::resumable();
     let ended = experiment::run(&config, &directory, &data, &watch);

@@ -42,7 +42,9 @@ impl Sampler {
 
     /// As many examples of this worker, drawn by this seed alone: independent of what the rounds see.
     pub fn fresh(&self, worker: usize, seed: u64) -> Vec<usize> {
-        let Some(shard) = self.shards.get(worker).filter(|shard| !shard.is_empty()) else { return Vec::new() };
+        let Some(shard) = self.shards.get(worker).filter(|shard| !shard.is_empty()) else {
+            return Vec::new();
+        };
         let drawn = Stream::new(seed, "fresh", worker as u64, 0).sample(shard.len(), self.batch);
         drawn.iter().cycle().take(self.batch).map(|&position| shard[position]).collect()
     }

@@ -18,16 +18,14 @@ pub(super) fn costs<T: Scalar>(trainer: &mut Trainer<T>, engine: Engine<'_>) -> 
         return Ok(Vec::new());
     }
     let messages = Messages::from_matrix(&trainer.rows, workers);
-    let options =
-        Options { engine, round: trainer.round, center: trainer.center.as_deref(), explain: false };
+    let options = Options { engine, round: trainer.round, center: trainer.center.as_deref(), explain: false };
     let chosen = trainer.defense.tolerance;
     let mut costs = Vec::new();
     for tolerance in 0..workers.div_ceil(2) {
         trainer.defense.tolerance = tolerance;
         // A tolerance that the rule refuses, or that the invalid messages exceed, costs the round.
         let Ok(aggregate) = trainer.defense.aggregate(&messages, &options) else { continue };
-        let squared =
-            aggregate.vector.iter().zip(&mean).map(|(a, m)| (a.to_f64() - m).powi(2)).sum::<f64>();
+        let squared = aggregate.vector.iter().zip(&mean).map(|(a, m)| (a.to_f64() - m).powi(2)).sum::<f64>();
         costs.push((tolerance, squared.sqrt() / spread));
     }
     trainer.defense.tolerance = chosen;

@@ -14,14 +14,8 @@
 
 use super::advisor;
 use crate::{
-    engine::Engine,
-    error::Result,
-    kernels::Scalar,
-    random::Stream,
-    rows_mut::RowsMut,
-    tasks::Batch,
-    trainer::Trainer,
-    transforms::length::Length,
+    engine::Engine, error::Result, kernels::Scalar, random::Stream, rows_mut::RowsMut, tasks::Batch,
+    trainer::Trainer, transforms::length::Length,
 };
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +102,9 @@ impl<T: Scalar> Look<T> {
         Draw { examples, seed }.write(trainer, engine, &mut draw)?;
         let (dimension, count) = (parameters.len(), trainer.honest as f64);
         let changed: Vec<f64> = (0..dimension)
-            .map(|k| draw.iter().skip(k).step_by(dimension).map(|x| x.to_f64()).sum::<f64>() / count - mean[k])
+            .map(|k| {
+                draw.iter().skip(k).step_by(dimension).map(|x| x.to_f64()).sum::<f64>() / count - mean[k]
+            })
             .collect();
         let smoothness = Length::of(&changed).value() / step;
         estimates.smoothness = (step > 0.0 && smoothness.is_finite()).then_some(smoothness);
@@ -167,9 +163,8 @@ fn moments<T: Scalar>(v: &[&[T]], g: &[Vec<T>], h: &[Vec<T>], aggregate: &[T]) -
     let mut total = Moments::default();
     for k in 0..aggregate.len() {
         // About the first row, so that a common part costs no digits.
-        let mean = |of: &dyn Fn(usize) -> f64| {
-            of(0) + (0..v.len()).map(|i| of(i) - of(0)).sum::<f64>() / count
-        };
+        let mean =
+            |of: &dyn Fn(usize) -> f64| of(0) + (0..v.len()).map(|i| of(i) - of(0)).sum::<f64>() / count;
         let (v, g, h) =
             (|i: usize| v[i][k].to_f64(), |i: usize| g[i][k].to_f64(), |i: usize| h[i][k].to_f64());
         let (v_mean, g_mean, h_mean) = (mean(&v), mean(&g), mean(&h));
@@ -195,8 +190,7 @@ pub(super) struct Spread {
 
 impl Spread {
     pub(super) fn of<T: Scalar>(messages: &[&[T]], mean: &[f64]) -> Spread {
-        let squared =
-            |row: &&[T]| row.iter().zip(mean).map(|(x, m)| (x.to_f64() - m).powi(2)).sum::<f64>();
+        let squared = |row: &&[T]| row.iter().zip(mean).map(|(x, m)| (x.to_f64() - m).powi(2)).sum::<f64>();
         let squares: Vec<f64> = messages.iter().map(squared).collect();
         let count = squares.len() as f64;
         Spread {

@@ -1,10 +1,11 @@
 //! Where a run can go on: everything that rounds change, with a checksum, the last two kept.
 //!
-//!   "byz checkpoint 1\n" · header as one line of JSON · the numbers, little end first · SHA-256 of all before
+//!   "byz checkpoint 2\n" · header as one line of JSON · the numbers, little end first · SHA-256 of all before
 //!
 //! Written beside its place and renamed into it, so that a kill at any moment leaves the old one or the new one. A
 //! checkpoint that does not verify is reported and the older one used.
 
+use super::number;
 use crate::{
     diagnostics::Envelope,
     error::{Error, Result},
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{fs, io::Write, path::Path};
 
-const MAGIC: &[u8] = b"byz checkpoint 1\n";
+const MAGIC: &[u8] = b"byz checkpoint 2\n";
 const SUM: usize = 32;
 /// The newest, and the one before it.
 pub(super) const NAMES: [&str; 2] = ["checkpoint", "checkpoint.previous"];
@@ -26,8 +27,11 @@ pub(super) const NAMES: [&str; 2] = ["checkpoint", "checkpoint.previous"];
 pub(super) struct Tally {
     pub(super) invalid_messages: u64,
     pub(super) best_metric: Option<f64>,
-    /// Sum and number of the metrics so far, without that of the start.
-    pub(super) metrics: (f64, u64),
+    /// Sum of the metrics so far, without that of the start.
+    #[serde(with = "number")]
+    pub(super) sum: f64,
+    /// How many they are.
+    pub(super) evaluations: u64,
 }
 
 #[derive(Serialize, Deserialize)]

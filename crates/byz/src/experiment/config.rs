@@ -128,6 +128,18 @@ impl Config {
             || self.diagnostics.as_ref().is_some_and(looked)
     }
 
+    /// What a person should know before it runs.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.byzantine == 0 && self.attack != "none" {
+            warnings.push(format!("nobody is Byzantine, so {} does nothing; set --byzantine", self.attack));
+        }
+        let promised = Defense::new(&self.defense, self.tolerance)
+            .and_then(|defense| defense.check_counts(self.workers, self.tolerance));
+        warnings.extend(promised.unwrap_or_default());
+        warnings
+    }
+
     /// Honest workers; they come first.
     pub fn honest(&self) -> usize {
         self.workers - self.byzantine

@@ -114,8 +114,15 @@ impl Grid {
         }
         // Wrong cells are found before the first one runs.
         for cell in grid.cells()? {
-            cell.config(grid.seeds[0], cell.rates.first().copied())
-                .map_err(|error| Error::Usage(format!("cell {}: {error}", cell.name())))?;
+            let rates = if cell.rates.is_empty() {
+                vec![None]
+            } else {
+                cell.rates.iter().map(|&r| Some(r)).collect()
+            };
+            for rate in rates {
+                cell.config(grid.seeds[0], rate)
+                    .map_err(|error| Error::Usage(format!("cell {}: {error}", cell.name())))?;
+            }
         }
         Ok(grid)
     }
@@ -161,6 +168,13 @@ impl Grid {
             let Some(options) = options.as_array().filter(|options| !options.is_empty()) else {
                 return Err(Error::Usage(format!("axes.{axis}: expected a list of at least one option")));
             };
+            let called = options.iter().map(label).collect::<Vec<_>>();
+            if let Some(k) =
+                (1..called.len()).find(|&k| called[k].is_some() && called[..k].contains(&called[k]))
+            {
+                let name = called[k].as_deref().unwrap_or_default();
+                return Err(Error::Usage(format!("axes.{axis}: two options are called {name}; label them")));
+            }
             let mut product = Vec::with_capacity(cells.len() * options.len());
             for (labels, table, rates) in cells {
                 for option in options {
@@ -191,6 +205,14 @@ impl Grid {
     }
 }
 
+/// What an option is called, if it is.
+fn label(option: &toml::Value) -> Option<String> {
+    match option {
+        toml::Value::Table(keys) => keys.get("label").and_then(|label| label.as_str()).map(str::to_string),
+        value => Some(value.as_str().map_or_else(|| value.to_string(), str::to_string)),
+    }
+}
+
 /// A number, whole or not.
 fn number(value: &toml::Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|value| value as f64))
@@ -207,12 +229,11 @@ fn extend(
     option: &toml::Value,
 ) -> Result<Partial> {
     let (mut labels, mut table, mut rates) = (labels.to_vec(), table.clone(), rates.to_vec());
-    let label = match option {
+    match option {
         toml::Value::Table(keys) => {
-            let mut label = None;
             for (key, value) in keys {
                 match (key.as_str(), value) {
-                    ("label", toml::Value::String(text)) => label = Some(text.clone()),
+                    ("label", toml::Value::String(_)) => {}
                     ("rates", toml::Value::Array(values)) => {
                         rates = values.iter().map(number).collect::<Option<_>>().ok_or_else(|| {
                             Error::Usage(format!("axes.{axis}: rates must be a list of numbers"))
@@ -221,15 +242,13 @@ fn extend(
                     _ => drop(table.insert(key.clone(), value.clone())),
                 }
             }
-            label.ok_or_else(|| {
-                Error::Usage(format!("axes.{axis}: an option that is a table needs a label"))
-            })?
         }
         value => {
             table.insert(axis.to_string(), value.clone());
-            value.as_str().map_or_else(|| value.to_string(), str::to_string)
         }
-    };
+    }
+    let label = label(option)
+        .ok_or_else(|| Error::Usage(format!("axes.{axis}: an option that is a table needs a label")))?;
     labels.push((axis.to_string(), label));
     Ok((labels, table, rates))
 }

@@ -5,6 +5,7 @@ mod config;
 mod draft;
 mod grid;
 mod index;
+mod number;
 mod presentation;
 mod presets;
 mod record;

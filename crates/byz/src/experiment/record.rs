@@ -3,7 +3,7 @@
 //! The lines of a run that was cut off and resumed are those of one that was not, byte for byte: before resuming, the file is
 //! cut back to the checkpoint's round.
 
-use super::config::Config;
+use super::{config::Config, number};
 use crate::{
     diagnostics::Round,
     error::{Error, Result},
@@ -54,19 +54,25 @@ pub struct Summary {
     /// Whether more of it is better.
     pub higher_is_better: bool,
     /// The last evaluation.
+    #[serde(with = "number::optional", default)]
     pub metric: Option<f64>,
     /// The best evaluation.
+    #[serde(with = "number::optional", default)]
     pub best_metric: Option<f64>,
     /// The mean of all evaluations after the start.
-    #[serde(default)]
+    #[serde(with = "number::optional", default)]
     pub mean_metric: Option<f64>,
     /// Loss of the last evaluation.
+    #[serde(with = "number::optional", default)]
     pub loss: Option<f64>,
     /// Mean batch loss of the last round.
+    #[serde(with = "number::optional", default)]
     pub training_loss: Option<f64>,
     /// Length of the last aggregate.
+    #[serde(with = "number::optional", default)]
     pub aggregate_norm: Option<f64>,
     /// Length of the true gradient at the end, where it is known.
+    #[serde(with = "number::optional", default)]
     pub gradient_norm: Option<f64>,
     /// Accuracy per class at the end, where there are classes; none of a class that was not seen.
     pub per_class: Option<Vec<Option<f64>>>,

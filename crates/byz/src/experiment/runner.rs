@@ -193,8 +193,8 @@ impl<'a, T: Scalar> Running<'a, T> {
             self.tally.best_metric = Some(metrics.metric);
         }
         if trainer.round > 0 {
-            self.tally.metrics.0 += metrics.metric;
-            self.tally.metrics.1 += 1;
+            self.tally.sum += metrics.metric;
+            self.tally.evaluations += 1;
         }
         self.last.1 = Some(metrics.clone());
         Ok(metrics)
@@ -246,7 +246,7 @@ impl<'a, T: Scalar> Running<'a, T> {
             higher_is_better: objective.higher_is_better,
             metric: metrics.map(|metrics| metrics.metric),
             best_metric: self.tally.best_metric,
-            mean_metric: metrics.map(|_| self.tally.metrics.0 / self.tally.metrics.1 as f64),
+            mean_metric: metrics.map(|_| self.tally.sum / self.tally.evaluations as f64),
             loss: metrics.map(|metrics| metrics.loss),
             training_loss: round.map(|round| round.loss),
             aggregate_norm: round.map(|round| round.aggregate_norm),

@@ -58,6 +58,8 @@ pub trait Scalar:
     const SMALLEST_SQUARES: f64;
     /// Relative error of a measured squared distance.
     const RESOLUTION: f64;
+    /// Distance from one to the next larger number.
+    const EPSILON: f64;
     /// Relative error that planning accepts before it measures a quantity directly.
     const PLANNING_ERROR: f64;
     /// Rounds to the nearest.
@@ -101,6 +103,7 @@ impl Scalar for f32 {
     const SQUARES_MAY_OVERFLOW: bool = false;
     const SMALLEST_SQUARES: f64 = 1e-34;
     const RESOLUTION: f64 = 6e-8;
+    const EPSILON: f64 = f32::EPSILON as f64;
     const PLANNING_ERROR: f64 = 1e-4;
     fn from_f64(value: f64) -> f32 {
         value as f32
@@ -128,6 +131,7 @@ impl Scalar for f64 {
     const SQUARES_MAY_OVERFLOW: bool = true;
     const SMALLEST_SQUARES: f64 = 0.0;
     const RESOLUTION: f64 = 4e-16;
+    const EPSILON: f64 = f64::EPSILON;
     const PLANNING_ERROR: f64 = 1e-9;
     fn from_f64(value: f64) -> f64 {
         value

@@ -4,7 +4,7 @@
 //! the head, dropout after the embeddings, in the attention and after both projections; weights N(0, 0.02²), biases
 //! zero, gains one; 818,048 parameters with the 65 characters of tinyshakespeare.
 //!
-//! A training example is a block of consecutive characters; poisoned labels are poisoned target characters. The metric is
+//! A training example is a block of consecutive characters; it has no label to poison. The metric is
 //! the perplexity exp(mean loss) on the first 768 validation blocks, those that the released code of Byz-NSGDM reaches: its
 //! loader drops the last incomplete batch of 256. There is no third part: validation and test are the same text.
 //! `masks=frozen` gives all workers the same dropout masks in all rounds, as that code does on a GPU.

@@ -4,6 +4,7 @@ mod accuracy;
 mod adversarial;
 mod conformance;
 mod determinism;
+mod estimates;
 mod golden;
 mod properties;
 mod reference;

@@ -39,7 +39,9 @@ fn damage(defense: &str, attack: &str) -> f64 {
             seed: Some(seed),
             ..Draft::default()
         };
-        let Ok(Opened::F64(mut trainer)) = open(&draft.resolve().unwrap(), &byz::data::Directory::at("unused")) else {
+        let Ok(Opened::F64(mut trainer)) =
+            open(&draft.resolve().unwrap(), &byz::data::Directory::at("unused"))
+        else {
             panic!("the quartic is in f64")
         };
         let length = |x: &[f64]| 4.0 * x.iter().map(|x| x * x).sum::<f64>().powf(1.5);

@@ -33,7 +33,7 @@ impl Progress {
         let bar = (!quiet && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(config.rounds);
             if let Ok(style) =
-                ProgressStyle::with_template("{bar:20} {pos}/{len}  {msg}  {per_sec}, {eta} left")
+                ProgressStyle::with_template("{bar:12} {pos}/{len}  {wide_msg}  {per_sec}, {eta} left")
             {
                 bar.set_style(style);
             }

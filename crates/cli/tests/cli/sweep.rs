@@ -144,6 +144,11 @@ fn a_wrong_grid_is_found_before_anything_runs() {
         ("[base]\ntask = \"quartic\"\n[tuning]\nrates = [1]\nrounds = 0\n", "tuning.rounds = 0"),
         ("[base]\ntask = \"quartic\"\n[report]\nmeasure = \"luck\"\n", "report.measure"),
         ("[bases]\n", "bases"),
+        (
+            "[base]\ntask = \"quartic\"\n[axes]\nattack = [\"zero\", \"zero\"]\n",
+            "two options are called zero",
+        ),
+        ("[base]\ntask = \"quartic\"\n[tuning]\nrates = [0.1, -1]\n", "cell the only cell: rate = -1"),
     ] {
         files.write("grid.toml", text.as_bytes());
         byz(&files, "sweep grid.toml").expect(2).says(words);

@@ -79,8 +79,8 @@ fn kill_midway(files: &Files, arguments: &str, directory: &str) {
 #[test]
 fn a_killed_run_goes_on_and_its_record_is_that_of_one_never_killed() {
     let files = Files::new();
-    let (whole, cut) =
-        (format!("{RUN} --rounds 20000 --out whole"), format!("{RUN} --rounds 20000 --out cut"));
+    let run = format!("{RUN} --rounds 20000 --set diagnostics.every=50");
+    let (whole, cut) = (format!("{run} --out whole"), format!("{run} --out cut"));
     kill_midway(&files, &cut, "cut");
     kill_midway(&files, &cut, "cut");
     byz(&files, &cut).expect(0);
@@ -221,6 +221,15 @@ fn wrong_configurations_are_usage_errors_that_say_what_is_known() {
     }
     byz(&files, "run --task quartic --rounds 5 --out r --quiet").expect(0);
     byz(&files, "run --task quartic --rounds 6 --out r --quiet").expect(2).says("holds another run");
+}
+
+#[test]
+fn a_rule_that_promises_nothing_for_these_counts_says_so() {
+    let files = Files::new();
+    let run = "run --task quartic --workers 8 --byzantine 3 --defense krum --rounds 3";
+    byz(&files, &format!("{run} --out loud")).expect(0).says("krum promises robustness only for");
+    assert_eq!(byz(&files, &format!("{run} --quiet --out quiet")).expect(0).err, "");
+    byz(&files, &format!("{run} --set strict=true --out strict")).expect(3);
 }
 
 #[test]

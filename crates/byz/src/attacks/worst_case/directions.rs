@@ -31,8 +31,7 @@ impl Directions {
             .expect("one is such a size");
         let mut stream = Stream::new(view.seed, "worst_case signs", 0, view.round);
         let signed: Vec<f64> = deviation.iter().zip(&mean).map(|(d, m)| d * m.signum()).collect();
-        let drawn: Vec<f64> =
-            deviation.iter().map(|d| if stream.below(2) == 0 { *d } else { -*d }).collect();
+        let drawn: Vec<f64> = deviation.iter().map(|d| if stream.below(2) == 0 { *d } else { -*d }).collect();
         let before: Vec<f64> = previous.iter().map(|x| x.to_f64()).collect();
         let mut all = vec![mean.clone(), deviation, signed, drawn, before];
         all.extend(principal_components(view, &mean));
@@ -75,9 +74,8 @@ fn normalized(mut direction: Vec<f64>, dimension: usize) -> Option<Vec<f64>> {
 /// The directions in which the honest messages differ most, from their G×G products.
 fn principal_components<T: Scalar>(view: &View<'_, T>, mean: &[f64]) -> Vec<Vec<f64>> {
     let count = view.honest.len();
-    let centered: Vec<Vec<f64>> = (view.honest.iter())
-        .map(|row| row.iter().zip(mean).map(|(x, m)| x.to_f64() - m).collect())
-        .collect();
+    let centered: Vec<Vec<f64>> =
+        (view.honest.iter()).map(|row| row.iter().zip(mean).map(|(x, m)| x.to_f64() - m).collect()).collect();
     let mut products = Matrix::zeros(count, count);
     for i in 0..count {
         for j in 0..=i {

@@ -2,7 +2,7 @@
 //!
 //! The matrix on its smaller side (k × n, k ≤ n) is divided by its largest entry and, if wide, reduced to a triangle
 //! ([`triangle`]); then one-sided Jacobi turns pairs of rows until all are orthogonal: J·L = Σ·W, so A = JᵀΣ(W·Q). Singular values up
-//! to ε·n·σ₁ are rounding noise: their directions are taken as zero, so a rank-deficient matrix has a polar factor of the
+//! to ε·n·σ₁, ε that of the number type, are rounding noise: their directions are taken as zero, so a rank-deficient matrix has a polar factor of the
 //! same rank. Cost: O(n·k²) + about ten times O(k³).
 //! Reference: Demmel, Veselić: "Jacobi's method is more accurate than QR", SIAM J. Matrix Anal. Appl. 1992.
 
@@ -49,7 +49,7 @@ impl Singular {
         let mut left = Matrix::identity(k);
         orthogonalise(&mut right, &mut left);
         let mut values: Vec<f64> = (0..k).map(|i| dot(right.row(i), right.row(i)).sqrt()).collect();
-        let noise = f64::EPSILON * n as f64 * values.iter().copied().fold(0.0, f64::max);
+        let noise = T::EPSILON * n as f64 * values.iter().copied().fold(0.0, f64::max);
         for (i, value) in values.iter_mut().enumerate() {
             *value = if *value > noise { *value } else { 0.0 };
             let factor = if *value > 0.0 { 1.0 / *value } else { 0.0 };
@@ -223,6 +223,10 @@ mod tests {
         let product = |index: usize| (0..3).map(|l| a[index / 17 * 3 + l] * b[l * 17 + index % 17]).sum();
         let deficient = check(&(0..170).map(product).collect::<Vec<f64>>(), 10, 17);
         assert_eq!(deficient.values.iter().filter(|value| **value > 0.0).count(), 3);
+        // Rounded to f32 the product has ten nonzero values, and seven of them are rounding.
+        let rounded: Vec<f32> = (0..170).map(product).map(|x: f64| x as f32).collect();
+        let values = Singular::of(&rounded, 10, 17).values;
+        assert_eq!(values.iter().filter(|value| **value > 0.0).count(), 3);
         let zero = check(&[0.0; 12], 3, 4);
         assert!(zero.polar().iter().chain(&zero.leading()).all(|x| *x == 0.0));
     }
