@@ -1,6 +1,7 @@
 //! A run that has ended, and its curve.
 
 use crate::{
+    diagnostics::Estimates,
     error::{Error, Result},
     experiment::{Config, Record, Summary},
 };
@@ -49,6 +50,8 @@ pub struct Training {
     pub kappa: Option<f64>,
     /// Every worker's weight.
     pub weights: Option<Vec<f64>>,
+    /// The theorem's constants, where the round was looked at.
+    pub estimates: Option<Estimates>,
 }
 
 /// What an evaluation told.

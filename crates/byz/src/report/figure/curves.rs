@@ -7,7 +7,7 @@ use super::{
     number::short,
     panel::Panel,
     range::share_axes,
-    series::{Series, over_seeds, thin},
+    series::{Series, Style, over_seeds, thin},
     trace::{Trace, axis_name, name, named},
 };
 use crate::report::{Measure, Study};
@@ -55,7 +55,7 @@ fn panels(study: &Study, traces: &[Trace], unit: f64) -> (Vec<Panel>, Vec<Key>) 
         let mut points = thin(&over_seeds(&trace.curves), MOST_POINTS, study.report.log);
         points.iter_mut().for_each(|point| (point.mean, point.std) = (point.mean / unit, point.std / unit));
         panel.notes.1.extend(cell.rate.filter(|_| !points.is_empty()).map(|rate| (index, short(rate))));
-        panel.series.push(Series { label, index, points });
+        panel.series.push(Series { label, index, style: Style::Band, points });
     }
     (panels.into_iter().map(|(_, panel)| panel).collect(), legend)
 }
@@ -63,7 +63,7 @@ fn panels(study: &Study, traces: &[Trace], unit: f64) -> (Vec<Panel>, Vec<Key>) 
 fn empty(title: String) -> Panel {
     let axis = || Axis::over("", false, std::iter::empty());
     let notes = ("γ₀".to_string(), Vec::new());
-    Panel { title, notes, x: axis(), y: axis(), series: Vec::new(), marks: false }
+    Panel { title, notes, x: axis(), y: axis(), series: Vec::new() }
 }
 
 /// As many columns as the last axis but one has labels; a few side by side where there is no such axis or too many.

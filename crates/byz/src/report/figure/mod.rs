@@ -1,6 +1,7 @@
-//! Figures of a study, as SVG that this module writes itself: curves, heat maps, who was trusted, slopes.
+//! Figures of a study, as SVG that this module writes itself: curves, heat maps, who was trusted, slopes, and theory beside
+//! practice.
 //!
-//! A plotting crate would bring a hundred options and its own looks; four kinds of figure on one panel need neither. A
+//! A plotting crate would bring a hundred options and its own looks; a few kinds of figure on one panel need neither. A
 //! figure is drawn for one of two media: on paper it has its title and legend in it; on a page these are the page's, and
 //! the curves carry their numbers for its reader to point at. The same records give the same bytes.
 
@@ -17,6 +18,7 @@ mod slope;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod theory;
 mod trace;
 mod trust;
 
@@ -101,6 +103,7 @@ pub(super) fn drawings(study: &Study, medium: Medium) -> Result<Vec<Drawing>> {
             _ => return Err(unknown(kind)),
         });
     }
+    drawings.extend(theory::draw(study, medium)?);
     Ok(drawings)
 }
 

@@ -20,8 +20,6 @@ pub(super) struct Panel {
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) series: Vec<Series>,
-    /// Points with error bars, rather than a line with a band.
-    pub(super) marks: bool,
 }
 
 /// Where a panel lies on the sheet, without its labels.

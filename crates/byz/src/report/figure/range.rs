@@ -48,10 +48,11 @@ mod tests {
         let series = values.iter().map(|&mean| Series {
             label: String::new(),
             index: 0,
+            style: Default::default(),
             points: vec![Sample { x: 1.0, mean, std: 0.0 }, Sample { x: 9.0, mean: 1.0, std: 2.0 }],
         });
         let (x, y, series) = (axis(), axis(), series.collect());
-        Panel { title: String::new(), notes: Default::default(), x, y, series, marks: false }
+        Panel { title: String::new(), notes: Default::default(), x, y, series }
     }
 
     #[test]

@@ -15,12 +15,25 @@ pub(super) struct Sample {
     pub(super) std: f64,
 }
 
+/// How a curve is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Style {
+    /// A line in its band.
+    #[default]
+    Band,
+    /// A line through points with error bars.
+    Marks,
+    /// Points alone.
+    Dots,
+}
+
 /// One curve of a panel.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     pub(super) label: String,
     /// Its place in the palette and in the legend.
     pub(super) index: usize,
+    pub(super) style: Style,
     pub(super) points: Vec<Sample>,
 }
 

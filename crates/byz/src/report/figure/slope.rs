@@ -6,7 +6,7 @@ use super::{
     grid::Grid,
     panel::Panel,
     range::share_axes,
-    series::{Sample, Series},
+    series::{Sample, Series, Style},
     trace::{axis_name, named},
 };
 use crate::report::{Deviation, Measure, Study, mean};
@@ -49,8 +49,7 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Vec<Drawi
     let rounds =
         Axis::over("rounds", true, series.iter().flat_map(|s| &s.points).map(|point| point.x)).padded();
     let (x, y) = (rounds.clone(), rounds.clone());
-    let mut panels =
-        vec![Panel { title: String::new(), notes: Default::default(), x, y, series, marks: true }];
+    let mut panels = vec![Panel { title: String::new(), notes: Default::default(), x, y, series }];
     let beyond = share_axes(&mut panels, &name, true);
     panels[0].x = rounds;
     let title = format!("{name} against the number of rounds");
@@ -64,7 +63,12 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Vec<Drawi
 /// Adds a place to the curve of that name.
 fn add(series: &mut Vec<Series>, label: &str, sample: Sample) {
     let index = series.iter().position(|known| known.label == label).unwrap_or_else(|| {
-        series.push(Series { label: label.into(), index: series.len(), points: Vec::new() });
+        series.push(Series {
+            label: label.into(),
+            index: series.len(),
+            style: Style::Marks,
+            points: Vec::new(),
+        });
         series.len() - 1
     });
     series[index].points.push(sample);
@@ -88,7 +92,7 @@ fn reference(series: &[Series]) -> Option<Series> {
     let end = series.iter().flat_map(|series| &series.points).map(|point| point.x).fold(start.x, f64::max);
     let mean = start.mean * (end / start.x).powf(REFERENCE);
     let points = vec![Sample { std: 0.0, ..*start }, Sample { x: end, mean, std: 0.0 }];
-    (end > start.x).then(|| Series { label: "slope −1/4".into(), index: 6, points })
+    (end > start.x).then(|| Series { label: "slope −1/4".into(), index: 6, style: Style::Marks, points })
 }
 
 #[cfg(test)]

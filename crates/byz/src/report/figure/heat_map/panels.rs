@@ -7,7 +7,7 @@ use crate::report::figure::{
     grid::Grid,
     panel::Panel,
     range::share_axes,
-    series::{Sample, Series, over_seeds, thin},
+    series::{Sample, Series, Style, over_seeds, thin},
     trace::{Trace, axis_name, named},
 };
 
@@ -31,11 +31,11 @@ impl Field<'_> {
                 .for_each(|point| (point.mean, point.std) = (point.mean / unit, point.std / unit));
             let label = format!("{label} ({} {})", self.study.axes[1], self.columns[column]);
             legend.push(Key { label: label.clone(), index: row });
-            series.push(Series { label, index: row, points });
+            series.push(Series { label, index: row, style: Style::Band, points });
         }
         let (first, second) = (&self.study.axes[0], &self.study.axes[1]);
         let name = axis_name(self.study, self.measure, unit);
-        let mut panels = vec![panel(series, false)];
+        let mut panels = vec![panel(series)];
         let beyond = share_axes(&mut panels, &name, log);
         let title = format!("(b) {name} by round, each {first} at its best {second}");
         Grid {
@@ -56,10 +56,10 @@ impl Field<'_> {
             let points = (0..self.rows.len()).filter_map(point).collect();
             let label = named(&self.study.axes[1], label);
             legend.push(Key { label: label.clone(), index });
-            series.push(Series { label, index, points });
+            series.push(Series { label, index, style: Style::Marks, points });
         }
         let (first, second) = (&self.study.axes[0], &self.study.axes[1]);
-        let mut panels = vec![panel(series, true)];
+        let mut panels = vec![panel(series)];
         let beyond = share_axes(&mut panels, &self.name, self.study.report.log);
         panels[0].x = Axis::names(first, self.rows.clone());
         let title = format!("(c) final {} against {first}, for each {second}", self.name);
@@ -73,7 +73,7 @@ impl Field<'_> {
     }
 }
 
-fn panel(series: Vec<Series>, marks: bool) -> Panel {
+fn panel(series: Vec<Series>) -> Panel {
     let axis = || Axis::over("", false, std::iter::empty());
-    Panel { title: String::new(), notes: Default::default(), x: axis(), y: axis(), series, marks }
+    Panel { title: String::new(), notes: Default::default(), x: axis(), y: axis(), series }
 }

@@ -5,7 +5,7 @@ use crate::report::figure::{
     axis::Kind,
     number::short,
     palette::{ink, pen},
-    series::{Sample, Series},
+    series::{Sample, Series, Style},
     svg::{Svg, escape, px},
 };
 
@@ -19,17 +19,17 @@ impl Panel {
         }
         svg.group(attributes, |svg| {
             let (class, colour) = ink(series.index);
-            if let Some(band) = self.band(place, &series.points).filter(|_| !self.marks) {
+            if let Some(band) = self.band(place, &series.points).filter(|_| series.style == Style::Band) {
                 svg.element(format_args!(
                     "<path class=\"f{class}\" d=\"{band}\" fill=\"{colour}\" fill-opacity=\"0.18\"/>"
                 ));
             }
-            let line = self.line(place, &series.points);
-            svg.element(format_args!(
-                "<path d=\"{line}\" stroke-linejoin=\"round\" {}/>",
-                pen(series.index, 1.7)
-            ));
-            for point in series.points.iter().filter(|_| self.marks) {
+            if series.style != Style::Dots {
+                let line = self.line(place, &series.points);
+                let pen = pen(series.index, 1.7);
+                svg.element(format_args!("<path d=\"{line}\" stroke-linejoin=\"round\" {pen}/>"));
+            }
+            for point in series.points.iter().filter(|_| series.style != Style::Band) {
                 self.mark(svg, place, point, (class, colour));
             }
         });
@@ -111,8 +111,7 @@ mod tests {
     fn a_line_breaks_where_a_value_has_no_place_and_its_band_ends_at_the_axis() {
         let axis = |log, low, high| Axis::over("", log, [low, high].into_iter());
         let (x, y) = (axis(false, 0.0, 10.0), axis(true, 0.1, 10.0));
-        let panel =
-            Panel { title: String::new(), notes: Default::default(), x, y, series: vec![], marks: false };
+        let panel = Panel { title: String::new(), notes: Default::default(), x, y, series: vec![] };
         let place = Place { left: 0.0, top: 0.0, width: 10.0, height: 10.0 };
         let point = |x, mean, std| Sample { x, mean, std };
         let points =
