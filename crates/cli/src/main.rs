@@ -3,6 +3,7 @@
 mod aggregate;
 mod bench;
 mod bound;
+mod breakdown;
 mod data;
 mod demo;
 mod exit;
@@ -39,6 +40,7 @@ enum Command {
     Data(data::Arguments),
     Kappa(kappa::Arguments),
     Bound(bound::Arguments),
+    Breakdown(breakdown::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -64,6 +66,7 @@ fn dispatch(command: &Command) -> exit::Outcome {
         Command::Data(arguments) => data::run(arguments),
         Command::Kappa(arguments) => kappa::run(arguments),
         Command::Bound(arguments) => bound::run(arguments),
+        Command::Breakdown(arguments) => breakdown::run(arguments),
     }
 }
 

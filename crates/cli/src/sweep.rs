@@ -47,15 +47,24 @@ pub(crate) struct Arguments {
     quiet: bool,
     /// Print every run's summary as JSON, one per line, instead of the table
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    sweep(arguments, |_| Ok(())).map(drop)
+}
+
+/// Runs the grid as `adapt` leaves it, and gives where the runs are.
+pub(crate) fn sweep(
+    arguments: &Arguments,
+    adapt: impl FnOnce(&mut Grid) -> Result<(), Error>,
+) -> Result<PathBuf, Failure> {
     let path = &arguments.grid;
     let text = fs::read_to_string(path)
         .map_err(|error| Error::Usage(format!("{}: cannot be read: {error}", path.display())))?;
-    let grid =
+    let mut grid =
         Grid::from_toml(&text).map_err(|error| Error::Usage(format!("{}: {error}", path.display())))?;
+    adapt(&mut grid)?;
     let name = path.file_stem().unwrap_or_default();
     let directory = arguments.out.clone().unwrap_or_else(|| Path::new("sweeps").join(name));
     let data = directory_of(arguments.data_dir.as_ref());
@@ -72,7 +81,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         quiet: arguments.quiet,
     };
     let settled = plan.run()?;
-    tell(&settled, &directory, arguments.json)
+    tell(&settled, &directory, arguments.json)?;
+    Ok(directory)
 }
 
 /// The published numbers that the grid names, a file beside it.

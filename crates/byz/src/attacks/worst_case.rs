@@ -4,7 +4,7 @@
 //!
 //! dₖ are unit directions of the round (`directions`: the mean, the deviations, the principal components of the honest
 //! messages, what was best in the round before), s is the honest spread √((1/G) Σ ‖xᵢ − mean‖²). The search (`climb`) tries
-//! every direction at several scales and either sign, then climbs from the best; all Byzantine workers send the same.
+//! zero, minus the mean, and every direction at several scales and either sign, then climbs from the best; all Byzantine workers send the same.
 //! `objective=loss`: the honest workers' mean loss after the step that the server would take; `objective=displacement`:
 //! ‖A(honest, forged) − mean‖. Sending the mean itself is always among the candidates, so the search never helps.
 //! Cost: `budget` aggregations per round, and with `loss` as many gradients.
@@ -69,14 +69,20 @@ impl<T: Scalar> Attack<T> for WorstCase<T> {
         }
         let directions = Directions::of(view, &self.previous);
         let mut stream = Stream::new(view.seed, "worst_case", 0, view.round);
-        let best = climb::climb(directions.count(), self.budget, &mut stream, |coefficients| {
-            directions.write(coefficients, out.row_mut(0));
-            let forged = vec![out.row(0); out.count()];
-            match self.aims_at_loss {
-                true => view.loss_after(&forged),
-                false => view.displacement(&forged, &directions.mean),
-            }
-        });
+        let best = climb::climb(
+            directions.count(),
+            &directions.starts(),
+            self.budget,
+            &mut stream,
+            |coefficients| {
+                directions.write(coefficients, out.row_mut(0));
+                let forged = vec![out.row(0); out.count()];
+                match self.aims_at_loss {
+                    true => view.loss_after(&forged),
+                    false => view.displacement(&forged, &directions.mean),
+                }
+            },
+        );
         directions.write(&best, out.row_mut(0));
         out.repeat_first();
         self.previous = directions.combine(&best).into_iter().map(T::from_f64).collect();

@@ -112,18 +112,7 @@ impl Grid {
         if grid.base.contains_key("seed") || grid.axes.contains_key("seed") {
             return usage("seed in base or axes would be lost; list seeds = [...] at the top of the file");
         }
-        // Wrong cells are found before the first one runs.
-        for cell in grid.cells()? {
-            let rates = if cell.rates.is_empty() {
-                vec![None]
-            } else {
-                cell.rates.iter().map(|&r| Some(r)).collect()
-            };
-            for rate in rates {
-                cell.config(grid.seeds[0], rate)
-                    .map_err(|error| Error::Usage(format!("cell {}: {error}", cell.name())))?;
-            }
-        }
+        grid.check_cells()?;
         Ok(grid)
     }
 
@@ -139,6 +128,43 @@ impl Grid {
         self.base.insert("rounds".into(), value.into());
         if let Some(limit) = self.tuning.as_mut().and_then(|tuning| tuning.rounds.as_mut()) {
             *limit = rounds.min(*limit);
+        }
+        Ok(())
+    }
+
+    /// Adds what a breakdown varies besides the file's own axes: the true number of Byzantine workers up to n/2, and every
+    /// tolerance below n/2 that all cells are defined for; of many, some.
+    pub fn break_down(&mut self) -> Result<()> {
+        let workers = self.cells()?.first().and_then(|cell| cell.draft.workers).unwrap_or(20);
+        let half = workers / 2;
+        let step = half.div_ceil(MOST_COUNTS).max(1);
+        let counts = |last: usize| (0..=last).step_by(step).map(|count| toml::Value::from(count as i64));
+        if !self.axes.contains_key("byzantine") {
+            self.axes.insert("byzantine".into(), toml::Value::Array(counts(half.min(workers - 1)).collect()));
+        }
+        if !self.axes.contains_key("tolerance") {
+            let mut defined = Vec::new();
+            for count in counts((workers - 1) / 2) {
+                let mut grid = self.clone();
+                grid.axes.insert("tolerance".into(), toml::Value::Array(vec![count.clone()]));
+                if grid.cells()?.iter().all(|cell| cell.config(0, cell.rates.first().copied()).is_ok()) {
+                    defined.push(count);
+                }
+            }
+            self.axes.insert("tolerance".into(), toml::Value::Array(defined));
+        }
+        self.report.figures = vec!["breakdown".into()];
+        self.check_cells()
+    }
+
+    /// Wrong cells are found before the first one runs.
+    fn check_cells(&self) -> Result<()> {
+        for cell in self.cells()? {
+            let rates = cell.rates.iter().copied().map(Some);
+            for rate in rates.chain(cell.rates.is_empty().then_some(None)) {
+                cell.config(self.seeds[0], rate)
+                    .map_err(|error| Error::Usage(format!("cell {}: {error}", cell.name())))?;
+            }
         }
         Ok(())
     }
@@ -217,6 +243,9 @@ fn label(option: &toml::Value) -> Option<String> {
 fn number(value: &toml::Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|value| value as f64))
 }
+
+/// A breakdown has no more counts than this on an axis, unless the file says so.
+const MOST_COUNTS: usize = 6;
 
 type Partial = (Vec<(String, String)>, toml::Table, Vec<f64>);
 

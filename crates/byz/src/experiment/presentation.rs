@@ -18,7 +18,7 @@ pub struct Presentation {
     pub unit: f64,
     /// Whether curves have a logarithmic axis.
     pub log: bool,
-    /// What is drawn: `curves`, `heat_map`, `trust`, `slope`.
+    /// What is drawn: `curves`, `heat_map`, `breakdown`, `trust`, `slope`.
     pub figures: Vec<String>,
     /// The numbers to compare with: a CSV file with a column per axis, then `mean`, `std`, `low`, `high`; a result between `low`
     /// and `high` agrees.

@@ -60,6 +60,6 @@ fn the_same_run_never_counts_twice() {
 #[test]
 fn an_attack_by_nobody_is_warned_about() {
     let files = Files::new();
-    let ran = byz(&files, "run --task quartic --attack sign_flip --rounds 3 --quiet --out run").expect(0);
+    let ran = byz(&files, "run --task quartic --attack sign_flip --rounds 3 --out run").expect(0);
     assert!(ran.err.contains("nobody is Byzantine"), "{}", ran.err);
 }

@@ -3,6 +3,7 @@
 
 mod bits;
 mod bound;
+mod breakdown;
 mod browser;
 mod checkpoints;
 mod data;

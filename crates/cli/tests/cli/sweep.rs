@@ -125,7 +125,9 @@ fn tuning_that_cannot_decide_fails_the_cell() {
 #[test]
 fn cells_that_are_the_same_run_share_it() {
     let files = Files::new();
-    files.write("grid.toml", b"[base]\ntask = \"quartic\"\nrounds = 50\n[axes]\nrate = [0.1, 0.1]\n");
+    let options = "rate = [{ label = \"one\", rate = 0.1 }, { label = \"other\", rate = 0.1 }]\n";
+    let grid = format!("[base]\ntask = \"quartic\"\nrounds = 50\n[axes]\n{options}");
+    files.write("grid.toml", grid.as_bytes());
     byz(&files, "sweep grid.toml --out s --jobs 4").expect(0);
     assert_eq!(runs(&files, "s/runs"), 1);
 }

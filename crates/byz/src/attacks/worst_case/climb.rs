@@ -1,6 +1,6 @@
 //! Hill climbing in a few coefficients, within a budget of probes.
 //!
-//! First the origin and every axis, both signs, at four scales; then from the best of these random steps: along the point
+//! First the origin, the starts that the caller knows, and every axis, both signs, at four scales; then from the best of these random steps: along the point
 //! itself, along one axis, or in any direction. A step that pays is tried again and longer, one that does not is tried
 //! backwards, then shorter. Never worse than the origin, and the same for the same stream.
 
@@ -14,12 +14,16 @@ const SHORTER: f64 = 0.75;
 /// The best point found with at most `budget` probes of the damage.
 pub(super) fn climb(
     axes: usize,
+    starts: &[Vec<f64>],
     budget: usize,
     stream: &mut Stream,
     damage: impl FnMut(&[f64]) -> f64,
 ) -> Vec<f64> {
     let mut search = Search { damage, left: budget, best: vec![0.0; axes], most: f64::NEG_INFINITY };
     search.probe(vec![0.0; axes]);
+    for start in starts {
+        search.probe(start.clone());
+    }
     for scale in SCALES {
         for axis in 0..axes {
             for sign in [1.0, -1.0] {
@@ -84,7 +88,7 @@ mod tests {
     use super::*;
 
     fn found(budget: usize, damage: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
-        climb(3, budget, &mut Stream::new(1, "test", 0, 0), damage)
+        climb(3, &[], budget, &mut Stream::new(1, "test", 0, 0), damage)
     }
 
     #[test]
@@ -114,6 +118,8 @@ mod tests {
             assert_eq!((best, probes), (vec![0.0; 3], budget));
         }
         assert_eq!(found(50, |c| if c == [0.0; 3] { 0.0 } else { f64::NAN }), [0.0; 3]);
-        assert_eq!(climb(0, 9, &mut Stream::new(1, "test", 0, 0), |_| 1.0), [0.0; 0]);
+        let known = climb(1, &[vec![-80.0]], 9, &mut Stream::new(1, "test", 0, 0), |c| -c[0]);
+        assert!(known[0] <= -80.0);
+        assert_eq!(climb(0, &[], 9, &mut Stream::new(1, "test", 0, 0), |_| 1.0), [0.0; 0]);
     }
 }

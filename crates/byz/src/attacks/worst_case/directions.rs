@@ -16,6 +16,8 @@ pub(super) struct Directions {
     pub(super) mean: Vec<f64>,
     unit: Vec<Vec<f64>>,
     spread: f64,
+    /// Whether the first direction is the mean's: a mean of zero has none.
+    mean_leads: bool,
 }
 
 impl Directions {
@@ -36,11 +38,22 @@ impl Directions {
         let mut all = vec![mean.clone(), deviation, signed, drawn, before];
         all.extend(principal_components(view, &mean));
         let unit = all.into_iter().filter_map(|direction| normalized(direction, mean.len())).collect();
-        Directions { mean, unit, spread }
+        Directions { mean, unit, spread, mean_leads: length > 0.0 && length.is_finite() }
     }
 
     pub(super) fn count(&self) -> usize {
         self.unit.len()
+    }
+
+    /// Nothing, and the opposite of the mean: both may be many spreads away, and against a minority both win.
+    pub(super) fn starts(&self) -> Vec<Vec<f64>> {
+        if !self.mean_leads {
+            return Vec::new();
+        }
+        let length = statistics::norm(&self.mean) / self.spread;
+        let back =
+            |times: f64| (0..self.count()).map(|k| if k == 0 { -times * length } else { 0.0 }).collect();
+        vec![back(1.0), back(2.0)]
     }
 
     /// Σ cₖ·dₖ.

@@ -14,14 +14,23 @@ use crate::{
 };
 
 /// The study as rows and columns, with every cell's mean and deviation.
-struct Field<'a> {
+pub(super) struct Field<'a> {
     study: &'a Study,
     measure: Measure,
-    rows: Vec<String>,
-    columns: Vec<String>,
-    name: String,
+    /// The axis of the rows and that of the columns.
+    axes: [usize; 2],
+    pub(super) rows: Vec<String>,
+    pub(super) columns: Vec<String>,
+    pub(super) name: String,
     higher: bool,
     values: Vec<Vec<Option<(f64, f64)>>>,
+}
+
+/// A line over a map, in cells from its upper left corner.
+pub(super) struct Line {
+    pub(super) from: (f64, f64),
+    pub(super) to: (f64, f64),
+    pub(super) dashed: bool,
 }
 
 pub(super) fn draw(
@@ -34,7 +43,7 @@ pub(super) fn draw(
         let axes = study.axes.len();
         return Err(Error::Usage(format!("report.figures: a heat_map needs two axes, and there are {axes}")));
     }
-    let field = Field::of(study, measure);
+    let field = Field::of(study, measure, [0, 1], &[]);
     let drawing = |name: &str, title: String, note: &str, svg, legend| Drawing {
         name: name.into(),
         title,
@@ -51,7 +60,7 @@ pub(super) fn draw(
     let best = field.best_curves(traces);
     let along = field.along();
     Ok(vec![
-        drawing("heat_map", map.0.clone(), map.1, field.map(&map.0, map.1, medium), Vec::new()),
+        drawing("heat_map", map.0.clone(), map.1, field.map(&map.0, map.1, medium, &[]), Vec::new()),
         drawing("heat_map_curves", best.title.clone(), &best.note, best.draw(medium), best.legend.clone()),
         drawing(
             "heat_map_profile",
@@ -64,33 +73,47 @@ pub(super) fn draw(
 }
 
 impl<'a> Field<'a> {
-    fn of(study: &'a Study, measure: Measure) -> Field<'a> {
+    /// The cells that have these labels on the axes that are fixed.
+    pub(super) fn of(
+        study: &'a Study,
+        measure: Measure,
+        axes: [usize; 2],
+        fixed: &[(usize, String)],
+    ) -> Field<'a> {
+        let cells: Vec<&StudyCell> = (study.cells.iter())
+            .filter(|cell| fixed.iter().all(|(axis, label)| cell.labels[*axis] == *label))
+            .collect();
         let labels = |axis: usize| {
             let mut labels: Vec<String> = Vec::new();
-            for cell in &study.cells {
+            for cell in &cells {
                 if !labels.contains(&cell.labels[axis]) {
                     labels.push(cell.labels[axis].clone());
                 }
             }
             labels
         };
-        let (rows, columns) = (labels(0), labels(1));
+        let (rows, columns) = (labels(axes[0]), labels(axes[1]));
         let value = |cell: &StudyCell| {
             let values: Vec<f64> =
                 cell.values(measure).iter().map(|value| value / study.report.unit).collect();
             mean(&values, Deviation::Population)
         };
         let find = |row: &String, column: &String| {
-            study
-                .cells
-                .iter()
-                .find(|cell| cell.labels[0] == *row && cell.labels[1] == *column)
+            let mut found = cells.iter();
+            found
+                .find(|cell| cell.labels[axes[0]] == *row && cell.labels[axes[1]] == *column)
+                .copied()
                 .and_then(value)
         };
         let values =
             rows.iter().map(|row| columns.iter().map(|column| find(row, column)).collect()).collect();
         let name = axis_name(study, measure, study.report.unit);
-        Field { study, measure, rows, columns, name, higher: higher_is_better(study, measure), values }
+        Field { study, measure, axes, rows, columns, name, higher: higher_is_better(study, measure), values }
+    }
+
+    /// All workers of the study's runs.
+    pub(super) fn workers(&self) -> Option<usize> {
+        self.study.cells.iter().find_map(|cell| cell.runs.first()).map(|run| run.config.workers)
     }
 
     /// The column of a row's best mean.

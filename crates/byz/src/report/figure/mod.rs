@@ -6,6 +6,7 @@
 //! the curves carry their numbers for its reader to point at. The same records give the same bytes.
 
 mod axis;
+mod breakdown;
 mod curves;
 mod grid;
 mod heat_map;
@@ -75,7 +76,7 @@ pub fn figures(study: &Study) -> Result<Vec<Figure>> {
     Ok(drawings.into_iter().map(|drawing| Figure { name: drawing.name, svg: drawing.svg }).collect())
 }
 
-const KINDS: [&str; 4] = ["curves", "heat_map", "trust", "slope"];
+const KINDS: [&str; 5] = ["curves", "heat_map", "breakdown", "trust", "slope"];
 
 pub(super) fn drawings(study: &Study, medium: Medium) -> Result<Vec<Drawing>> {
     let measure = study.columns(Deviation::Population)?.measure;
@@ -91,13 +92,14 @@ pub(super) fn drawings(study: &Study, medium: Medium) -> Result<Vec<Drawing>> {
     }
     // Long records are only read where a figure needs them.
     let mut traces = Vec::new();
-    if study.report.figures.iter().any(|kind| kind != "slope") {
+    if study.report.figures.iter().any(|kind| !["slope", "breakdown"].contains(&kind.as_str())) {
         traces = study.cells.iter().map(|cell| Trace::read(cell, measure)).collect::<Result<Vec<_>>>()?;
     }
     for kind in &study.report.figures {
         drawings.extend(match kind.as_str() {
             "curves" => curves::draw(study, &traces, measure, medium),
             "heat_map" => heat_map::draw(study, &traces, measure, medium)?,
+            "breakdown" => breakdown::draw(study, measure, medium)?,
             "trust" => trust::draw(study, &traces, medium),
             "slope" => slope::draw(study, measure, medium),
             _ => return Err(unknown(kind)),

@@ -7,6 +7,9 @@ use crate::{
 };
 use std::{fs, path::Path};
 
+/// The kinds that need no axes of a certain name.
+const PLAIN: [&str; 4] = ["curves", "heat_map", "trust", "slope"];
+
 const HOSTILE: &str = "<script>alert('&')</script>";
 
 fn run(directory: &Path, seed: u64, rounds: u64, scale: f64) -> Run {
@@ -88,7 +91,7 @@ fn well_formed(svg: &str) {
 fn every_kind_is_well_formed_escaped_and_the_same_each_time() {
     let directory = tempfile::tempdir().unwrap();
     for measure in ["metric", "best_metric", "aggregate_norm", "loss"] {
-        let study = study(directory.path(), &KINDS, measure);
+        let study = study(directory.path(), &PLAIN, measure);
         for medium in [Medium::Paper, Medium::Page] {
             let drawings = drawings(&study, medium).unwrap();
             let names: Vec<&str> =
@@ -107,9 +110,30 @@ fn every_kind_is_well_formed_escaped_and_the_same_each_time() {
 }
 
 #[test]
+fn a_breakdown_is_a_map_of_two_counts_and_frames_what_is_promised() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut study = study(directory.path(), &["breakdown"], "metric");
+    assert!(figures(&study).unwrap_err().to_string().contains("byzantine and tolerance"));
+    study.axes = ["tolerance", "byzantine"].map(String::from).to_vec();
+    let labels = [["0", "0"], ["0", "2"], ["1", "0"], ["1", "2"]];
+    study
+        .cells
+        .iter_mut()
+        .zip(labels)
+        .for_each(|(cell, labels)| cell.labels = labels.map(String::from).to_vec());
+    let svg = &figures(&study).unwrap()[0].svg;
+    well_formed(svg);
+    // Of three workers: nobody lies in the left column, both tolerances hold there; two of three are beyond n = 2f.
+    assert_eq!(
+        (svg.matches("stroke-width=\"2.5\"").count(), svg.matches("stroke-dasharray=\"5 4\"").count()),
+        (7, 1)
+    );
+}
+
+#[test]
 fn a_page_shows_all_of_it_escaped() {
     let directory = tempfile::tempdir().unwrap();
-    let page = crate::report::html(&[study(directory.path(), &KINDS, "metric")], HOSTILE).unwrap();
+    let page = crate::report::html(&[study(directory.path(), &PLAIN, "metric")], HOSTILE).unwrap();
     assert!(!page.contains("<script>alert"));
     assert!(page.contains("<button type=\"button\" aria-pressed=\"true\""));
     assert!(page.contains("rounds 1000") && page.contains("task = &quot;quartic&quot;"));

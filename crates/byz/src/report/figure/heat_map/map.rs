@@ -1,6 +1,6 @@
 //! (a): a coloured cell with its number in it for every pair of labels.
 
-use super::Field;
+use super::{Field, Line};
 use crate::report::figure::{
     Medium,
     axis::Axis,
@@ -10,7 +10,14 @@ use crate::report::figure::{
 };
 
 impl Field<'_> {
-    pub(super) fn map(&self, title: &str, note: &str, medium: Medium) -> String {
+    pub(in crate::report::figure) fn map(
+        &self,
+        title: &str,
+        note: &str,
+        medium: Medium,
+        lines: &[Line],
+    ) -> String {
+        let [first, second] = self.axes.map(|axis| &self.study.axes[axis]);
         let (left, cell_width, cell_height) = (110.0, 78.0, 40.0);
         let top = if medium == Medium::Paper { 58.0 } else { 8.0 };
         let width = (left + 20.0 + cell_width * self.columns.len() as f64).max(460.0);
@@ -26,7 +33,7 @@ impl Field<'_> {
             svg.text(left - 8.0, y + 25.0, Font::of(12.0).end(), &fitting(label, 12.0, left - 34.0));
             for (column, other) in self.columns.iter().enumerate() {
                 let x = left + column as f64 * cell_width;
-                let read = format!("{} {label}, {} {other}", self.study.axes[0], self.study.axes[1]);
+                let read = format!("{first} {label}, {second} {other}");
                 self.cell(&mut svg, (x, y, cell_width, cell_height), (row, column), &scale, &read);
             }
         }
@@ -36,8 +43,18 @@ impl Field<'_> {
             svg.text(x, bottom + 16.0, Font::of(12.0).middle(), &fitting(label, 12.0, cell_width));
         }
         let middle = left + cell_width * self.columns.len() as f64 / 2.0;
-        svg.text(middle, bottom + 36.0, Font::of(12.0).middle(), &self.study.axes[1]);
-        svg.text(15.0, (top + bottom) / 2.0, Font::of(12.0).middle().turned(), &self.study.axes[0]);
+        svg.text(middle, bottom + 36.0, Font::of(12.0).middle(), second);
+        svg.text(15.0, (top + bottom) / 2.0, Font::of(12.0).middle().turned(), first);
+        for line in lines {
+            let at =
+                |(x, y): (f64, f64)| format!("{} {}", px(left + x * cell_width), px(top + y * cell_height));
+            let dashes = if line.dashed { " stroke-dasharray=\"5 4\"" } else { "" };
+            svg.element(format_args!(
+                "<path class=\"ink\" d=\"M{}L{}\" stroke=\"#1f2933\" stroke-width=\"2.5\" stroke-linecap=\"round\"{dashes}/>",
+                at(line.from),
+                at(line.to)
+            ));
+        }
         svg.finish()
     }
 

@@ -1,0 +1,80 @@
+//! What happens as liars pass the tolerance: a map of the true number of Byzantine workers against the tolerance, one for every
+//! combination of the other axes.
+//!
+//! A frame holds the cells that theory speaks of, f ≤ tolerance < n/2; a line stands where n = 2f.
+
+use super::{
+    Drawing, Medium,
+    heat_map::{Field, Line},
+    trace::named,
+};
+use crate::{
+    error::{Error, Result},
+    report::{Measure, Study},
+};
+
+pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Result<Vec<Drawing>> {
+    let axis = |wanted: &str| study.axes.iter().position(|axis| axis == wanted);
+    let (Some(byzantine), Some(tolerance)) = (axis("byzantine"), axis("tolerance")) else {
+        let axes = study.axes.join(", ");
+        return Err(Error::Usage(format!(
+            "report.figures: a breakdown needs the axes byzantine and tolerance, and there are {axes}"
+        )));
+    };
+    let others: Vec<usize> = (0..study.axes.len()).filter(|k| ![byzantine, tolerance].contains(k)).collect();
+    let mut combinations: Vec<Vec<&String>> = Vec::new();
+    for cell in &study.cells {
+        let labels: Vec<&String> = others.iter().map(|&axis| &cell.labels[axis]).collect();
+        if !combinations.contains(&labels) {
+            combinations.push(labels);
+        }
+    }
+    let drawing = |labels: Vec<&String>| {
+        let fixed: Vec<(usize, String)> = others.iter().copied().zip(labels.into_iter().cloned()).collect();
+        let field = Field::of(study, measure, [tolerance, byzantine], &fixed);
+        let workers = field.workers().unwrap_or(0);
+        let names: Vec<String> = fixed.iter().map(|(axis, label)| named(&study.axes[*axis], label)).collect();
+        let of = if names.is_empty() { String::new() } else { format!("{}: ", names.join(" · ")) };
+        let title = format!("{of}final {} as liars pass the tolerance", field.name);
+        let note =
+            "mean ± standard deviation; brighter is better; framed: f ≤ tolerance < n/2; dashed: n = 2f";
+        let svg = field.map(&title, note, medium, &lines(&field, workers));
+        let parts: Vec<&str> =
+            ["breakdown"].into_iter().chain(fixed.iter().map(|(_, l)| l.as_str())).collect();
+        Drawing { name: parts.join("-"), title, note: note.into(), svg, legend: Vec::new(), cell: None }
+    };
+    Ok(combinations.into_iter().map(drawing).collect())
+}
+
+/// The frame about what theory speaks of, and where n = 2f; in cells from the upper left corner.
+fn lines(field: &Field<'_>, workers: usize) -> Vec<Line> {
+    let counts = |labels: &[String]| labels.iter().map(|label| label.parse().unwrap_or(usize::MAX)).collect();
+    let (tolerances, liars): (Vec<usize>, Vec<usize>) = (counts(&field.rows), counts(&field.columns));
+    let promised = |row: Option<usize>, column: Option<usize>| {
+        let count = |counts: &[usize], k: Option<usize>| k.and_then(|k| counts.get(k).copied());
+        match (count(&tolerances, row), count(&liars, column)) {
+            (Some(tolerance), Some(liars)) => liars <= tolerance && tolerance.saturating_mul(2) < workers,
+            _ => false,
+        }
+    };
+    let mut lines = Vec::new();
+    for row in 0..=tolerances.len() {
+        for column in 0..=liars.len() {
+            let (x, y) = (column as f64, row as f64);
+            let here = promised(Some(row), Some(column));
+            if here != promised(Some(row), column.checked_sub(1)) {
+                lines.push(Line { from: (x, y), to: (x, y + 1.0), dashed: false });
+            }
+            if here != promised(row.checked_sub(1), Some(column)) {
+                lines.push(Line { from: (x, y), to: (x + 1.0, y), dashed: false });
+            }
+        }
+    }
+    // Between the counts below n/2 and those from it on.
+    let edge = liars.iter().filter(|&&liars| liars.saturating_mul(2) < workers).count();
+    if edge > 0 {
+        let (x, bottom) = (edge as f64, tolerances.len() as f64);
+        lines.push(Line { from: (x, 0.0), to: (x, bottom), dashed: true });
+    }
+    lines
+}
