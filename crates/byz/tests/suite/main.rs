@@ -3,6 +3,7 @@
 mod accuracy;
 mod adversarial;
 mod conformance;
+mod constants;
 mod determinism;
 mod estimates;
 mod golden;
