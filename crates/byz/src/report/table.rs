@@ -201,6 +201,7 @@ pub fn with_spread(mean: f64, spread: f64) -> String {
             let decimals = (3 - exponent).clamp(0, 6) as usize;
             format!("{mean:.decimals$} ± {spread:.decimals$}")
         }
+        _ if mean.is_infinite() => mean.to_string(),
         _ => format!("{mean:.3e} ± {spread:.1e}"),
     }
 }
@@ -222,6 +223,7 @@ mod tests {
         assert_eq!(with_spread(1234.0, 5.6), "1234 ± 6");
         assert_eq!(with_spread(3.2e-7, 1e-8), "3.200e-7 ± 1.0e-8");
         assert_eq!(with_spread(0.0, 0.0), "0.000 ± 0.000");
+        assert_eq!(with_spread(f64::INFINITY, f64::NAN), "inf");
         assert_eq!((six(0.1 + 0.2), six(12345678.0)), ("0.3".into(), "12345700".into()));
     }
 }
