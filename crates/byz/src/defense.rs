@@ -16,7 +16,7 @@ use crate::{
     plan::{Note, Plan},
     pre_aggregators::{self, PreAggregator},
     registry,
-    theory::{Constants, Setting},
+    theory::{Constants, Counts},
     verdict::{Reason, Verdict},
 };
 use std::sync::atomic::Ordering;
@@ -272,16 +272,16 @@ impl Defense {
     }
 
     /// What is known of the coefficient of robustness of the whole pipeline.
-    pub fn robustness(&self, setting: &Setting) -> Constants {
+    pub fn robustness(&self, counts: &Counts) -> Constants {
         // What reaches each step, first to last.
-        let mut reach = vec![*setting];
+        let mut reach = vec![*counts];
         for (_, _, step) in &self.steps {
             let last = reach[reach.len() - 1];
-            reach.push(Setting { messages: step.rows(last.messages), ..last });
+            reach.push(Counts { messages: step.rows(last.messages), ..last });
         }
         let rule = self.rule.2.robustness(&reach[self.steps.len()]);
         let steps = self.steps.iter().zip(&reach).rev();
-        steps.fold(rule, |constants, ((_, _, step), setting)| step.robustness(constants, setting))
+        steps.fold(rule, |constants, ((_, _, step), counts)| step.robustness(constants, counts))
     }
 
     fn requirements(&self) -> Requirements {

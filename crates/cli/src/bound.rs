@@ -5,7 +5,7 @@ mod output;
 use crate::exit::Outcome;
 use byz::{
     Defense, Error, registry, tasks,
-    theory::{Definition, Form, Problem, Setting, best_l1, largest_step},
+    theory::{Counts, Definition, Form, Problem, best_l1, largest_step},
 };
 use output::{tell, told};
 use serde_json::json;
@@ -147,8 +147,8 @@ fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
     }
     let defense = Defense::new(&arguments.rule, b)?;
     let (dimension, leverage) = (arguments.dimension, arguments.leverage);
-    let setting = Setting { messages: n, tolerance: b, dimension, definition: Definition::Linear, leverage };
-    let known = defense.robustness(&setting);
+    let counts = Counts { messages: n, tolerance: b, dimension, definition: Definition::Linear, leverage };
+    let known = defense.robustness(&counts);
     let forms = [
         ("published", Form::Published, known.paper),
         ("simplified", Form::Simplified, known.paper),

@@ -4,7 +4,7 @@ use crate::{exit::Outcome, text::wrap};
 use byz::{
     Defense, Error,
     files::write_npy_matrix,
-    theory::{Constants, Definition, Instance, Setting, search},
+    theory::{Constants, Counts, Definition, Instance, search},
 };
 use serde_json::json;
 use std::{
@@ -57,29 +57,29 @@ enum Compare {
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let defense = Defense::new(&arguments.rule, arguments.tolerance)?;
-    let setting = setting(arguments)?;
-    defense.check_counts(setting.messages, setting.tolerance)?;
-    let known = defense.robustness(&setting);
+    let counts = counts(arguments)?;
+    defense.check_counts(counts.messages, counts.tolerance)?;
+    let known = defense.robustness(&counts);
     // Where no constant holds, a counterexample says more than words.
     let seconds = arguments.search.or(known.unbounded.map(|_| 2.0));
-    let found = seconds.map(|seconds| climb(&defense, &setting, arguments, seconds)).transpose()?;
+    let found = seconds.map(|seconds| climb(&defense, &counts, arguments, seconds)).transpose()?;
     let mut out = io::stdout().lock();
     if arguments.json {
         let line = json!({
-            "rule": arguments.rule, "workers": setting.messages, "tolerance": setting.tolerance,
-            "dimension": setting.dimension, "definition": name(setting.definition),
+            "rule": arguments.rule, "workers": counts.messages, "tolerance": counts.tolerance,
+            "dimension": counts.dimension, "definition": name(counts.definition),
             "paper": known.paper, "proved": known.proved, "exact": known.exact,
-            "lower_bound": setting.lower_bound(), "unbounded": known.unbounded,
+            "lower_bound": counts.lower_bound(), "unbounded": known.unbounded,
             // JSON has no infinity.
             "found": found.as_ref().map(|instance| instance.ratio.min(f64::MAX)),
             "instance": found.as_ref().map(|_| &arguments.output),
         });
         return Ok(writeln!(out, "{line}")?);
     }
-    tell(&mut out, arguments, &setting, &known, found.as_ref())
+    tell(&mut out, arguments, &counts, &known, found.as_ref())
 }
 
-fn setting(arguments: &Arguments) -> Result<Setting, Error> {
+fn counts(arguments: &Arguments) -> Result<Counts, Error> {
     let (messages, tolerance, dimension) = (arguments.workers, arguments.tolerance, arguments.dimension);
     if messages <= 2 * tolerance || dimension == 0 {
         return Err(Error::Usage(
@@ -93,7 +93,7 @@ fn setting(arguments: &Arguments) -> Result<Setting, Error> {
         Compare::Linear => Definition::Linear,
         Compare::Squared => Definition::Squared,
     };
-    Ok(Setting { messages, tolerance, dimension, definition, leverage: arguments.leverage })
+    Ok(Counts { messages, tolerance, dimension, definition, leverage: arguments.leverage })
 }
 
 fn name(definition: Definition) -> &'static str {
@@ -104,30 +104,25 @@ fn name(definition: Definition) -> &'static str {
 }
 
 /// Searches, and saves what it finds.
-fn climb(
-    defense: &Defense,
-    setting: &Setting,
-    arguments: &Arguments,
-    seconds: f64,
-) -> Result<Instance, Error> {
+fn climb(defense: &Defense, counts: &Counts, arguments: &Arguments, seconds: f64) -> Result<Instance, Error> {
     let limit = Duration::try_from_secs_f64(seconds)
         .map_err(|_| Error::Usage("--search is a number of seconds".into()))?;
     let start = Instant::now();
-    let instance = search(defense, setting, arguments.seed, |_| start.elapsed() < limit)?;
+    let instance = search(defense, counts, arguments.seed, |_| start.elapsed() < limit)?;
     let numbers: Vec<f64> = instance.rows.iter().flatten().copied().collect();
-    write_npy_matrix(&arguments.output, &numbers, setting.dimension)?;
+    write_npy_matrix(&arguments.output, &numbers, counts.dimension)?;
     Ok(instance)
 }
 
 fn tell(
     out: &mut impl Write,
     arguments: &Arguments,
-    setting: &Setting,
+    counts: &Counts,
     known: &Constants,
     found: Option<&Instance>,
 ) -> Outcome {
-    let (n, f, d) = (setting.messages, setting.tolerance, setting.dimension);
-    let (left, right) = match setting.definition {
+    let (n, f, d) = (counts.messages, counts.tolerance, counts.dimension);
+    let (left, right) = match counts.definition {
         Definition::Linear => ("‖F − m‖", "mean ‖xᵢ − m‖"),
         Definition::Squared => ("‖F − m‖²", "mean ‖xᵢ − m‖²"),
     };
@@ -142,7 +137,7 @@ fn tell(
         line("proved", known.proved)?;
         line("exact", known.exact)?;
     }
-    line("no rule is below", Some(setting.lower_bound()))?;
+    line("no rule is below", Some(counts.lower_bound()))?;
     if let Some(instance) = found {
         match instance.ratio.is_finite() {
             true => line("found", Some(instance.ratio))?,

@@ -15,7 +15,7 @@ use crate::{
     matrix::dot,
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
-    theory::{Constants, Setting},
+    theory::{Constants, Counts},
 };
 
 struct CenteredClipping {
@@ -54,7 +54,7 @@ impl Aggregator for CenteredClipping {
         messages > 10 * tolerance
     }
 
-    fn robustness(&self, _setting: &Setting) -> Constants {
+    fn robustness(&self, _setting: &Counts) -> Constants {
         Constants::unbounded(
             "messages that agree, but far outside the radius about the centre, are not reached",
         )

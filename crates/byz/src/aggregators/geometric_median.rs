@@ -23,7 +23,7 @@ use crate::{
     geometry::{Geometry, Reference, lowest},
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
-    theory::{Constants, Definition, Setting},
+    theory::{Constants, Counts, Definition},
 };
 use weiszfeld::Cloud;
 
@@ -95,7 +95,7 @@ impl Aggregator for GeometricMedian {
 
     /// e = ‖z − m‖ ≤ (1/G) Σ‖z − xᵢ‖, and z is no worse than m: Σ‖z − xᵢ‖ ≤ Σ‖m − xᵢ‖ + f·e over the honest; so e ≤ G/(G − f) of the
     /// honest spread. Squared by Jensen.
-    fn robustness(&self, setting: &Setting) -> Constants {
+    fn robustness(&self, counts: &Counts) -> Constants {
         if self.smoothing.is_some() {
             return Constants::unbounded(
                 "messages within the absolute smoothing all count alike, as in the mean",
@@ -104,8 +104,8 @@ impl Aggregator for GeometricMedian {
         if self.iterations.is_some() {
             return Constants::UNKNOWN;
         }
-        let proved = setting.honest() / setting.majority();
-        match setting.definition {
+        let proved = counts.honest() / counts.majority();
+        match counts.definition {
             Definition::Linear => Constants::proved(proved).published(2.0 * proved),
             Definition::Squared => Constants::proved(proved * proved).published(4.0 * proved * proved),
         }

@@ -14,7 +14,7 @@ use crate::{
     geometry::{Geometry, lowest},
     plan::{Decision, Note},
     registry::{Arguments, Entry, Kind, Parameter, Properties},
-    theory::{Constants, Definition, Setting},
+    theory::{Constants, Counts, Definition},
 };
 
 /// How Krum scores a message; shared with its descendants.
@@ -81,9 +81,9 @@ impl Scoring {
     /// With squared distances and k neighbours the honest scores are in the mean at most 2Gk/(G−1) of the honest variance V, and the
     /// lowest ones are no higher. At least h = k + 1 − f of a row and its neighbours are honest; it is √(score/h) from their
     /// mean, and that is √((G−h)/h·V) from the honest mean. Together κ = (√(2Gk/((G−1)h)) + √((G−h)/h))².
-    pub(super) fn robustness(&self, setting: &Setting) -> Constants {
-        let neighbors = self.neighbors(setting.messages, setting.tolerance) as f64;
-        let (honest, close) = (setting.honest(), neighbors + 1.0 - setting.tolerance as f64);
+    pub(super) fn robustness(&self, counts: &Counts) -> Constants {
+        let neighbors = self.neighbors(counts.messages, counts.tolerance) as f64;
+        let (honest, close) = (counts.honest(), neighbors + 1.0 - counts.tolerance as f64);
         if close < 1.0 {
             return Constants::unbounded(
                 "the Byzantine messages alone can be each other's neighbours: as copies, they score zero",
@@ -94,7 +94,7 @@ impl Scoring {
         }
         let (from_row, from_mean) =
             (2.0 * honest * neighbors / ((honest - 1.0) * close), (honest - close) / close);
-        Constants::proved_squared((from_row.sqrt() + from_mean.sqrt()).powi(2), setting)
+        Constants::proved_squared((from_row.sqrt() + from_mean.sqrt()).powi(2), counts)
     }
 
     /// The score of each of `members` among themselves with `neighbors` nearest others.
@@ -158,13 +158,13 @@ impl Aggregator for Krum {
         self.0.guaranteed(messages, tolerance)
     }
 
-    fn robustness(&self, setting: &Setting) -> Constants {
-        let known = self.0.robustness(setting);
+    fn robustness(&self, counts: &Counts) -> Constants {
+        let known = self.0.robustness(counts);
         // Published for n − f − 1 neighbours.
-        let neighbors = self.0.neighbors(setting.messages, setting.tolerance) as f64;
-        match setting.definition {
-            Definition::Squared if known.proved.is_some() && neighbors == setting.honest() - 1.0 => {
-                known.published(6.0 * (1.0 + setting.ratio()))
+        let neighbors = self.0.neighbors(counts.messages, counts.tolerance) as f64;
+        match counts.definition {
+            Definition::Squared if known.proved.is_some() && neighbors == counts.honest() - 1.0 => {
+                known.published(6.0 * (1.0 + counts.ratio()))
             }
             _ => known,
         }

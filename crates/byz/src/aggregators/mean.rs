@@ -10,7 +10,7 @@ use crate::{
     geometry::Geometry,
     plan::Decision,
     registry::{Entry, Properties},
-    theory::{Constants, Setting},
+    theory::{Constants, Counts},
 };
 
 struct Mean;
@@ -39,8 +39,8 @@ impl Aggregator for Mean {
         tolerance == 0
     }
 
-    fn robustness(&self, setting: &Setting) -> Constants {
-        match setting.tolerance {
+    fn robustness(&self, counts: &Counts) -> Constants {
+        match counts.tolerance {
             0 => Constants::exact(0.0),
             _ => Constants::unbounded("one message that goes to infinity takes the mean along"),
         }

@@ -12,7 +12,7 @@ use crate::{
     kernels::coordinate::CoordinateRule,
     plan::Decision,
     registry::{Entry, Properties},
-    theory::{Constants, Definition, Setting},
+    theory::{Constants, Counts, Definition},
 };
 
 struct Median;
@@ -35,14 +35,14 @@ impl Aggregator for Median {
 
     /// The median lies between the means of the lowest and of the highest t honest values, where t honest values and all the
     /// others still make a majority.
-    fn robustness(&self, setting: &Setting) -> Constants {
-        let (n, r) = (setting.messages as f64, setting.ratio());
-        let even = f64::from(setting.messages.is_multiple_of(2));
-        let twice = setting.majority() + 1.0 + even;
-        match setting.definition {
+    fn robustness(&self, counts: &Counts) -> Constants {
+        let (n, r) = (counts.messages as f64, counts.ratio());
+        let even = f64::from(counts.messages.is_multiple_of(2));
+        let twice = counts.majority() + 1.0 + even;
+        match counts.definition {
             Definition::Linear => {
-                let published = 2.0 * (setting.dimension as f64).sqrt() * (1.0 + r);
-                Constants::exact(setting.honest() / twice).published(published)
+                let published = 2.0 * (counts.dimension as f64).sqrt() * (1.0 + r);
+                Constants::exact(counts.honest() / twice).published(published)
             }
             Definition::Squared => {
                 Constants::exact((n - 1.0 - even) / twice).published(4.0 * (1.0 + r) * (1.0 + r))

@@ -15,7 +15,7 @@ use crate::{
     measure::pairs,
     plan::{Decision, Note},
     registry::{Entry, Properties},
-    theory::{Constants, Definition, Setting},
+    theory::{Constants, Counts, Definition},
 };
 
 /// Search steps at most, over all diameters tried: about a minute.
@@ -37,9 +37,9 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
 impl Aggregator for MinimumDiameterAveraging {
     /// Of the chosen n − f, j ≤ f are Byzantine and j honest ones are left out: F − m = (1/G)(Σ (b − m) − Σ (x − m)) over these. A chosen b
     /// is within the honest diameter of the chosen honest ones, of whom there are n − 2f.
-    fn robustness(&self, setting: &Setting) -> Constants {
-        let (f, honest, r) = (setting.tolerance as f64, setting.honest(), setting.ratio());
-        Constants::proved(match setting.definition {
+    fn robustness(&self, counts: &Counts) -> Constants {
+        let (f, honest, r) = (counts.tolerance as f64, counts.honest(), counts.ratio());
+        Constants::proved(match counts.definition {
             Definition::Squared => {
                 (f * (2.0 / honest).sqrt() + f / honest * r.sqrt() + (f / honest).sqrt()).powi(2)
             }

@@ -22,7 +22,7 @@ use crate::{
     geometry::Geometry,
     plan::Decision,
     registry::Entry,
-    theory::{Constants, Setting},
+    theory::{Constants, Counts},
 };
 
 /// A rule.
@@ -41,7 +41,7 @@ pub trait Aggregator: Send + Sync {
         messages > 2 * tolerance
     }
     /// What is known of the coefficient of robustness.
-    fn robustness(&self, _setting: &Setting) -> Constants {
+    fn robustness(&self, _setting: &Counts) -> Constants {
         Constants::UNKNOWN
     }
     /// Decides in n × n space.

@@ -14,7 +14,7 @@ use crate::{
     geometry::{Geometry, ascending},
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
-    theory::{Constants, Setting},
+    theory::{Constants, Counts},
 };
 
 struct MultiKrum {
@@ -62,9 +62,9 @@ impl Aggregator for MultiKrum {
             && self.select(messages, tolerance) + tolerance + 2 <= messages
     }
 
-    fn robustness(&self, setting: &Setting) -> Constants {
-        match self.select(setting.messages, setting.tolerance) + setting.tolerance <= setting.messages {
-            true => self.scoring.robustness(setting),
+    fn robustness(&self, counts: &Counts) -> Constants {
+        match self.select(counts.messages, counts.tolerance) + counts.tolerance <= counts.messages {
+            true => self.scoring.robustness(counts),
             false => Constants::unbounded("more messages are averaged than there are honest ones"),
         }
     }

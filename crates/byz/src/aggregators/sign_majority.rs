@@ -13,7 +13,7 @@ use crate::{
     kernels::coordinate::CoordinateRule,
     plan::Decision,
     registry::{Entry, Properties},
-    theory::{Constants, Setting},
+    theory::{Constants, Counts},
 };
 
 struct SignMajority;
@@ -34,7 +34,7 @@ impl Aggregator for SignMajority {
         Requirements::NONE
     }
 
-    fn robustness(&self, _setting: &Setting) -> Constants {
+    fn robustness(&self, _setting: &Counts) -> Constants {
         Constants::unbounded("signs forget lengths: where all say 3, the answer is 1")
     }
 

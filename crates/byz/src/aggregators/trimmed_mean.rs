@@ -12,7 +12,7 @@ use crate::{
     kernels::coordinate::CoordinateRule,
     plan::Decision,
     registry::{Entry, Properties},
-    theory::{Constants, Definition, Setting},
+    theory::{Constants, Counts, Definition},
 };
 
 struct TrimmedMean;
@@ -33,11 +33,11 @@ impl Aggregator for TrimmedMean {
         Requirements::NONE
     }
 
-    /// No rule does better: see [`Setting::lower_bound`].
-    fn robustness(&self, setting: &Setting) -> Constants {
-        let exact = Constants::exact(setting.lower_bound());
-        let r = setting.ratio();
-        match setting.definition {
+    /// No rule does better: see [`Counts::lower_bound`].
+    fn robustness(&self, counts: &Counts) -> Constants {
+        let exact = Constants::exact(counts.lower_bound());
+        let r = counts.ratio();
+        match counts.definition {
             Definition::Linear => exact,
             Definition::Squared => exact.published(6.0 * r * (1.0 + r)),
         }

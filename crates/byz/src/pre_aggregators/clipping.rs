@@ -12,7 +12,7 @@ use crate::{
     geometry::{Geometry, Reference},
     matrix::Matrix,
     registry::{Entry, Kind, Parameter, Properties},
-    theory::{Constants, Setting},
+    theory::{Constants, Counts},
 };
 
 struct Clipping {
@@ -39,7 +39,7 @@ impl PreAggregator for Clipping {
         messages > 0
     }
 
-    fn robustness(&self, _constants: Constants, _setting: &Setting) -> Constants {
+    fn robustness(&self, _constants: Constants, _setting: &Counts) -> Constants {
         Constants::unbounded("messages that agree, but are longer than the radius, are cut short")
     }
 

@@ -11,7 +11,7 @@ use crate::{
     geometry::Geometry,
     matrix::Matrix,
     registry::Entry,
-    theory::{Constants, Setting},
+    theory::{Constants, Counts},
 };
 
 /// A step before the rule.
@@ -30,8 +30,8 @@ pub trait PreAggregator: Send + Sync {
     fn defined(&self, messages: usize, tolerance: usize) -> bool {
         messages > 2 * tolerance
     }
-    /// What is known of the coefficient of robustness when a rule with these `constants` follows; `setting` tells of what comes in.
-    fn robustness(&self, _constants: Constants, _setting: &Setting) -> Constants {
+    /// What is known of the coefficient of robustness when a rule with these `constants` follows; `counts` tells of what comes in.
+    fn robustness(&self, _constants: Constants, _setting: &Counts) -> Constants {
         Constants::UNKNOWN
     }
     /// The mixed rows as combinations of the points; each adds up to one.

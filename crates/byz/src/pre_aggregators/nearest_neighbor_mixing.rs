@@ -13,7 +13,7 @@ use crate::{
     geometry::Geometry,
     matrix::Matrix,
     registry::{Entry, Properties},
-    theory::{Constants, Definition, Setting},
+    theory::{Constants, Counts, Definition},
 };
 
 struct NearestNeighborMixing;
@@ -36,11 +36,11 @@ impl PreAggregator for NearestNeighborMixing {
 
     /// Squared: Allouah et al. 2023. Linear: the mixed honest rows are in the mean 2α(1 + C) of the honest spread from the honest mean,
     /// α = f/(n−f); the published form is (8κ+4)αC.
-    fn robustness(&self, constants: Constants, setting: &Setting) -> Constants {
-        let share = setting.tolerance as f64 / setting.honest();
-        let leverage = setting.leverage.unwrap_or(setting.honest() / 2.0);
+    fn robustness(&self, constants: Constants, counts: &Counts) -> Constants {
+        let share = counts.tolerance as f64 / counts.honest();
+        let leverage = counts.leverage.unwrap_or(counts.honest() / 2.0);
         let squared = |kappa: f64| 8.0 * share * (kappa + 1.0);
-        let (paper, proved) = match setting.definition {
+        let (paper, proved) = match counts.definition {
             Definition::Squared => (constants.paper.map(squared), constants.proved.map(squared)),
             Definition::Linear => (
                 constants.paper.map(|kappa| (8.0 * kappa + 4.0) * share * leverage),

@@ -107,6 +107,7 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
 };
 
 impl Spec for Quartic {
+    /// λmax(∇²f) = 12r² ≤ L₀ + L₁·4r³ for all r means L₀L₁² ≥ 16; a worker's shift s adds L₁‖s‖ to L₀. Momentum starts from zero.
     fn problem(&self, honest: usize, l1: f64) -> Option<Problem> {
         // Student's t has a variance above two degrees of freedom.
         let widening = match self.freedom {
@@ -114,7 +115,20 @@ impl Spec for Quartic {
             Some(_) => f64::INFINITY,
             None => 1.0,
         };
-        Some(Problem::quartic(honest, self.dimension, self.shift, self.noise * widening, l1))
+        let d = self.dimension as f64;
+        let length = self.shift * d.sqrt();
+        Some(Problem {
+            honest,
+            l0: 16.0 / (l1 * l1) + l1 * length,
+            l1,
+            sigma: self.noise * widening * d.sqrt(),
+            zeta: length,
+            initial_gap: d * d,
+            initial_momentum_error: 4.0 * d.powf(1.5),
+            // fᵢ* = −3(‖sᵢ‖/4)^(4/3).
+            heterogeneity_gap: 3.0 * (length / 4.0).powf(4.0 / 3.0),
+            initial_gradient: Some(4.0 * d.powf(1.5)),
+        })
     }
 
     fn open(&self, setting: &Setting<'_>) -> Result<AnyTask> {

@@ -68,25 +68,6 @@ pub fn largest_step(l1: f64, kappa: f64) -> f64 {
 }
 
 impl Problem {
-    /// f(x) = ‖x‖⁴ in `dimension` coordinates from (1, …, 1), with shifts and noise of these standard deviations per coordinate and
-    /// momentum from zero. λmax(∇²f) = 12r² ≤ L₀ + L₁·4r³ for all r means L₀L₁² ≥ 16; a worker's shift s adds L₁‖s‖ to L₀.
-    pub fn quartic(honest: usize, dimension: usize, shift: f64, noise: f64, l1: f64) -> Problem {
-        let d = dimension as f64;
-        let length = shift * d.sqrt();
-        Problem {
-            honest,
-            l0: 16.0 / (l1 * l1) + l1 * length,
-            l1,
-            sigma: noise * d.sqrt(),
-            zeta: length,
-            initial_gap: d * d,
-            initial_momentum_error: 4.0 * d.powf(1.5),
-            // fᵢ* = −3(‖sᵢ‖/4)^(4/3).
-            heterogeneity_gap: 3.0 * (length / 4.0).powf(4.0 / 3.0),
-            initial_gradient: Some(4.0 * d.powf(1.5)),
-        }
-    }
-
     /// The terms with this κ and γ₀.
     pub fn terms(&self, kappa: f64, gamma0: f64, form: Form) -> Vec<Term> {
         let (robust, root) = (1.0 + 2.0 * kappa, E.sqrt());
@@ -153,6 +134,12 @@ pub fn best_l1(problem: impl Fn(f64) -> Problem, kappa: f64, form: Form, rounds:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{registry, tasks};
+
+    fn quartic(expression: &str, l1: f64) -> Problem {
+        let task = registry::read("task", tasks::TABLE, expression).unwrap();
+        task.problem(17, l1).expect("everything is known of the quartic")
+    }
 
     /// The theorem written down once more, in the order and the letters of the paper.
     fn plain(p: &Problem, kappa: f64, gamma0: f64, k: f64) -> f64 {
@@ -199,10 +186,9 @@ mod tests {
             (17.0 / 14.0, 3e3, 0.130, 229.0),
             (17.0 / 14.0, 1e6, 0.130, 54.0),
         ] {
-            let quartic =
-                |l1| Problem { initial_momentum_error: 0.0, ..Problem::quartic(17, 10, 1e-6, 1e-5, l1) };
-            let l1 = best_l1(quartic, kappa, Form::Published, rounds);
-            let found = quartic(l1).bound(kappa, largest_step(l1, kappa), Form::Published, rounds);
+            let at = |l1| Problem { initial_momentum_error: 0.0, ..quartic("quartic(shift=1e-6)", l1) };
+            let l1 = best_l1(at, kappa, Form::Published, rounds);
+            let found = at(l1).bound(kappa, largest_step(l1, kappa), Form::Published, rounds);
             assert!((found / value - 1.0).abs() < 0.01, "κ {kappa}, K {rounds}: {found} at {l1}");
             assert!((largest_step(l1, kappa) / gamma0 - 1.0).abs() < 0.01);
         }
@@ -210,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_rounds_for_a_target_are_the_least_that_reach_it() {
-        let p = Problem::quartic(17, 10, 1e-3, 1.0, 0.367);
+        let p = quartic("quartic(noise=1)", 0.367);
         let (kappa, gamma0) = (1.2, largest_step(0.367, 1.2));
         let k = p.rounds_for(kappa, gamma0, Form::Published, 50.0).expect("above the floor");
         assert!(p.bound(kappa, gamma0, Form::Published, k) <= 50.0);

@@ -16,7 +16,7 @@ pub enum Definition {
 
 /// The counts for which a constant is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Setting {
+pub struct Counts {
     /// n.
     pub messages: usize,
     /// f.
@@ -29,7 +29,7 @@ pub struct Setting {
     pub leverage: Option<f64>,
 }
 
-impl Setting {
+impl Counts {
     /// Honest messages, G = n − f.
     pub fn honest(&self) -> f64 {
         self.messages as f64 - self.tolerance as f64
@@ -94,10 +94,10 @@ impl Constants {
     }
 
     /// An upper bound in the squared definition, in the one that is asked for: Σaᵢ² ≤ (Σaᵢ)² costs √G.
-    pub fn proved_squared(value: f64, setting: &Setting) -> Constants {
-        match setting.definition {
+    pub fn proved_squared(value: f64, counts: &Counts) -> Constants {
+        match counts.definition {
             Definition::Squared => Constants::proved(value),
-            Definition::Linear => Constants::proved((value * setting.honest()).sqrt()),
+            Definition::Linear => Constants::proved((value * counts.honest()).sqrt()),
         }
     }
 }

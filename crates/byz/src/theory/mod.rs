@@ -11,5 +11,5 @@ mod constants;
 mod search;
 
 pub use bound::{Form, Problem, Term, best_l1, largest_step};
-pub use constants::{Constants, Definition, Setting};
+pub use constants::{Constants, Counts, Definition};
 pub use search::{Instance, search};

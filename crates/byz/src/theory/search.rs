@@ -6,7 +6,7 @@
 mod moves;
 mod starts;
 
-use super::{Definition, Setting};
+use super::{Counts, Definition};
 use crate::{
     defense::{Defense, Options},
     error::{Error, Result},
@@ -38,22 +38,22 @@ const DISAGREEMENT: f64 = 1e-6;
 /// What the defence reports, other than refusals of single instances.
 pub fn search(
     defense: &Defense,
-    setting: &Setting,
+    counts: &Counts,
     seed: u64,
     mut proceed: impl FnMut(f64) -> bool,
 ) -> Result<Instance> {
     let mut best = Instance { rows: Vec::new(), ratio: f64::NEG_INFINITY };
     // All that have two values are looked at, and the first climb begins at the worst of them.
-    for rows in two_valued(setting) {
-        let ratio = ratio(defense, setting, &rows)?;
+    for rows in two_valued(counts) {
+        let ratio = ratio(defense, counts, &rows)?;
         if ratio > best.ratio {
             best = Instance { rows, ratio };
         }
     }
     for number in 0.. {
         let mut stream = Stream::new(seed, "kappa", 0, number);
-        let mut here = if number == 0 { best.clone() } else { start(setting, number, &mut stream) };
-        here.ratio = ratio(defense, setting, &here.rows)?;
+        let mut here = if number == 0 { best.clone() } else { start(counts, number, &mut stream) };
+        here.ratio = ratio(defense, counts, &here.rows)?;
         let mut failures = 0;
         loop {
             if here.ratio > best.ratio {
@@ -66,8 +66,8 @@ pub fn search(
                 break;
             }
             let mut rows = here.rows.clone();
-            change(&mut rows, setting, &mut stream);
-            let there = ratio(defense, setting, &rows)?;
+            change(&mut rows, counts, &mut stream);
+            let there = ratio(defense, counts, &rows)?;
             failures = if there > here.ratio { 0 } else { failures + 1 };
             // Level ground is walked on: ratios of rules that select are flat in places.
             if there >= here.ratio {
@@ -79,20 +79,20 @@ pub fn search(
 }
 
 /// Error over spread; negative where the defence refuses.
-fn ratio(defense: &Defense, setting: &Setting, rows: &[Vec<f64>]) -> Result<f64> {
+fn ratio(defense: &Defense, counts: &Counts, rows: &[Vec<f64>]) -> Result<f64> {
     let aggregate = match defense.aggregate(&Messages::from_rows(rows), &Options::default()) {
         Ok(result) => result.vector,
         Err(Error::Refused { .. }) => return Ok(-1.0),
         Err(other) => return Err(other),
     };
-    let honest = &rows[..rows.len() - setting.tolerance];
+    let honest = &rows[..rows.len() - counts.tolerance];
     let count = honest.len() as f64;
     let mean: Vec<f64> =
-        (0..setting.dimension).map(|k| honest.iter().map(|row| row[k]).sum::<f64>() / count).collect();
+        (0..counts.dimension).map(|k| honest.iter().map(|row| row[k]).sum::<f64>() / count).collect();
     let error = distance(&aggregate, &mean);
     let lengths = honest.iter().map(|row| distance(row, &mean));
     let size = rows.iter().flatten().fold(0.0f64, |size, value| size.max(value.abs()));
-    let spread = match setting.definition {
+    let spread = match counts.definition {
         Definition::Linear => lengths.sum::<f64>() / count,
         Definition::Squared => (lengths.map(|length| length * length).sum::<f64>() / count).sqrt(),
     };
@@ -101,7 +101,7 @@ fn ratio(defense: &Defense, setting: &Setting, rows: &[Vec<f64>]) -> Result<f64>
         (false, true) => f64::INFINITY,
         (false, false) => 0.0,
     };
-    Ok(if setting.definition == Definition::Squared { linear * linear } else { linear })
+    Ok(if counts.definition == Definition::Squared { linear * linear } else { linear })
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
@@ -119,15 +119,15 @@ mod tests {
         d: usize,
         definition: Definition,
         moves: usize,
-    ) -> (f64, Setting) {
+    ) -> (f64, Counts) {
         let defense = Defense::new(rule, f).unwrap();
-        let setting = Setting { messages: n, tolerance: f, dimension: d, definition, leverage: None };
+        let counts = Counts { messages: n, tolerance: f, dimension: d, definition, leverage: None };
         let mut left = moves;
-        let instance = search(&defense, &setting, 1, |_| {
+        let instance = search(&defense, &counts, 1, |_| {
             left -= 1;
             left > 0
         });
-        (instance.unwrap().ratio, setting)
+        (instance.unwrap().ratio, counts)
     }
 
     #[test]
@@ -151,14 +151,14 @@ mod tests {
                     if defense.check_counts(n, f).is_err() {
                         continue;
                     }
-                    let (ratio, setting) = found(rule, n, f, d, definition, 1500);
-                    let known = defense.robustness(&setting);
+                    let (ratio, counts) = found(rule, n, f, d, definition, 1500);
+                    let known = defense.robustness(&counts);
                     let context =
                         format!("{rule} n={n} f={f} d={d} {definition:?}: {ratio} against {known:?}");
                     assert!(known.proved.is_none_or(|proved| ratio <= proved * (1.0 + 1e-9)), "{context}");
                     assert!(known.exact.is_none_or(|exact| (ratio / exact - 1.0).abs() < 1e-9), "{context}");
                     assert!(
-                        known.proved.is_none_or(|proved| proved >= setting.lower_bound() * (1.0 - 1e-12)),
+                        known.proved.is_none_or(|proved| proved >= counts.lower_bound() * (1.0 - 1e-12)),
                         "{context}"
                     );
                     if let (Some(paper), Some(proved)) = (known.paper, known.proved) {
@@ -181,8 +181,8 @@ mod tests {
             "sign_majority",
             "clipping(radius=1)+median",
         ] {
-            let (ratio, setting) = found(rule, 7, 2, 2, Definition::Linear, 20_000);
-            assert!(Defense::new(rule, 2).unwrap().robustness(&setting).unbounded.is_some(), "{rule}");
+            let (ratio, counts) = found(rule, 7, 2, 2, Definition::Linear, 20_000);
+            assert!(Defense::new(rule, 2).unwrap().robustness(&counts).unbounded.is_some(), "{rule}");
             assert!(ratio > 1e3, "{rule}: {ratio}");
         }
     }

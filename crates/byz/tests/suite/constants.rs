@@ -4,7 +4,7 @@
 use crate::reference::distance::subsets;
 use byz::{
     Defense,
-    theory::{Definition, Setting},
+    theory::{Counts, Definition},
 };
 
 /// Multiples of this are exact: it has every n − 2f, G and 2 up to 7 as factors.
@@ -65,8 +65,8 @@ fn exact_coefficients_are_the_largest_ratios_of_all_small_cases() {
         let values: &[i64] = if n < 7 { &[0, 1, 3] } else { &[0, 1] };
         for rule in ["trimmed_mean", "median"] {
             for definition in [Definition::Linear, Definition::Squared] {
-                let setting = Setting { messages: n, tolerance: f, dimension: 1, definition, leverage: None };
-                let exact = Defense::new(rule, f).unwrap().robustness(&setting).exact.unwrap();
+                let counts = Counts { messages: n, tolerance: f, dimension: 1, definition, leverage: None };
+                let exact = Defense::new(rule, f).unwrap().robustness(&counts).exact.unwrap();
                 let (error, spread) = worst(rule, n, f, values, definition);
                 let largest = error as f64 / spread as f64;
                 assert!(

@@ -16,7 +16,7 @@ use crate::{
     diagnostics::Estimates,
     error::Result,
     report::{Deviation, Point, Run, Study, mean},
-    theory::{Constants, Definition, Setting},
+    theory::{Constants, Counts, Definition},
 };
 
 /// On more cells than this nobody would look.
@@ -110,16 +110,16 @@ fn smoothness(looks: &[(u64, Estimates)]) -> Option<Sheet> {
 }
 
 /// What is known of the run's defence, with the leverage that was seen.
-fn constants(run: &Run, looks: &[(u64, Estimates)]) -> Result<(Constants, Setting)> {
-    let setting = Setting {
+fn constants(run: &Run, looks: &[(u64, Estimates)]) -> Result<(Constants, Counts)> {
+    let counts = Counts {
         messages: run.config.workers,
         tolerance: run.config.tolerance,
         dimension: 1,
         definition: Definition::Linear,
         leverage: looks.iter().filter_map(|(_, look)| look.leverage).reduce(f64::max),
     };
-    let constants = Defense::new(&run.config.defense, run.config.tolerance)?.robustness(&setting);
-    Ok((constants, setting))
+    let constants = Defense::new(&run.config.defense, run.config.tolerance)?.robustness(&counts);
+    Ok((constants, counts))
 }
 
 fn robustness(run: &Run, looks: &[(u64, Estimates)]) -> Result<Option<Sheet>> {
@@ -128,11 +128,11 @@ fn robustness(run: &Run, looks: &[(u64, Estimates)]) -> Result<Option<Sheet>> {
     if seen.is_empty() {
         return Ok(None);
     }
-    let (constants, setting) = constants(run, looks)?;
-    let leverage = setting.leverage.map_or(String::new(), |c| format!("; leverage C up to {}", short(c)));
+    let (constants, counts) = constants(run, looks)?;
+    let leverage = counts.leverage.map_or(String::new(), |c| format!("; leverage C up to {}", short(c)));
     let mut all = vec![series(0, "realised κ".into(), Style::Band, thin(&seen, MOST_POINTS, true))];
     all.extend(constants.proved.map(|k| level(1, format!("proved {}", short(k)), looks, k)));
-    let least = setting.lower_bound();
+    let least = counts.lower_bound();
     if least > 0.0 {
         all.push(level(2, format!("no rule is below {} in the worst case", short(least)), looks, least));
     }

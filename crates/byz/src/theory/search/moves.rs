@@ -1,11 +1,11 @@
 //! How a search goes on.
 
-use super::{Setting, distance};
+use super::{Counts, distance};
 use crate::random::Stream;
 
 /// One move: a coordinate, a row, a copy, a stretch, or all Byzantine rows at once.
-pub(super) fn change(rows: &mut [Vec<f64>], setting: &Setting, stream: &mut Stream) {
-    let (n, d, honest) = (rows.len(), setting.dimension, rows.len() - setting.tolerance);
+pub(super) fn change(rows: &mut [Vec<f64>], counts: &Counts, stream: &mut Stream) {
+    let (n, d, honest) = (rows.len(), counts.dimension, rows.len() - counts.tolerance);
     let pick = |stream: &mut Stream, bound: usize| stream.below(bound as u64) as usize;
     let (i, j) = (pick(stream, n), pick(stream, n));
     let typical =

@@ -1,11 +1,11 @@
 //! Where a search begins.
 
-use super::{Instance, Setting};
+use super::{Counts, Instance};
 use crate::random::Stream;
 
 /// Zeros and ones on one coordinate: every number of honest ones, all Byzantine rows at either.
-pub(super) fn two_valued(setting: &Setting) -> impl Iterator<Item = Vec<Vec<f64>>> {
-    let (n, d, honest) = (setting.messages, setting.dimension, setting.messages - setting.tolerance);
+pub(super) fn two_valued(counts: &Counts) -> impl Iterator<Item = Vec<Vec<f64>>> {
+    let (n, d, honest) = (counts.messages, counts.dimension, counts.messages - counts.tolerance);
     let row = move |value: f64| (0..d).map(|k| if k == 0 { value } else { 0.0 }).collect::<Vec<f64>>();
     (0..=honest).flat_map(move |ones| {
         [0.0, 1.0].map(|byzantine| {
@@ -16,8 +16,8 @@ pub(super) fn two_valued(setting: &Setting) -> impl Iterator<Item = Vec<Vec<f64>
 }
 
 /// Where a climb begins: agreement, clusters, heavy tails and normal rows in turn.
-pub(super) fn start(setting: &Setting, number: u64, stream: &mut Stream) -> Instance {
-    let (n, d, honest) = (setting.messages, setting.dimension, setting.messages - setting.tolerance);
+pub(super) fn start(counts: &Counts, number: u64, stream: &mut Stream) -> Instance {
+    let (n, d, honest) = (counts.messages, counts.dimension, counts.messages - counts.tolerance);
     let mut rows: Vec<Vec<f64>> = match number % 4 {
         0 => vec![vec![1.0; d]; n],
         1 => clusters(n, d, stream),
