@@ -36,14 +36,15 @@ fn compare(answer: i64, honest: &[i64], definition: Definition) -> (i64, i64) {
 
 /// The largest ratio of all messages with these values, as a fraction.
 fn worst(rule: &str, n: usize, f: usize, values: &[i64], definition: Definition) -> (i64, i64) {
-    let defense = Defense::new(rule, f).unwrap();
+    let defense = Defense::new(rule, f).expect("a rule");
     let mut worst = (0, 1);
     for code in 0..values.len().pow(n as u32) {
         let messages: Vec<i64> =
             (0..n).map(|k| values[code / values.len().pow(k as u32) % values.len()]).collect();
         let answer = answer(rule, &messages, f);
         let rows: Vec<[f64; 1]> = messages.iter().map(|&x| [x as f64]).collect();
-        let ours = defense.aggregate(&byz::Messages::from_rows(&rows), &byz::Options::default()).unwrap();
+        let ours =
+            defense.aggregate(&byz::Messages::from_rows(&rows), &byz::Options::default()).expect("defined");
         assert!((ours.vector[0] - answer as f64 / UNIT as f64).abs() < 1e-12, "{rule} {messages:?}");
         subsets(n, n - f, |honest| {
             let honest: Vec<i64> = honest.iter().map(|&k| messages[k]).collect();
@@ -66,7 +67,7 @@ fn exact_coefficients_are_the_largest_ratios_of_all_small_cases() {
         for rule in ["trimmed_mean", "median"] {
             for definition in [Definition::Linear, Definition::Squared] {
                 let counts = Counts { messages: n, tolerance: f, dimension: 1, definition, leverage: None };
-                let exact = Defense::new(rule, f).unwrap().robustness(&counts).exact.unwrap();
+                let exact = Defense::new(rule, f).expect("a rule").robustness(&counts).exact.unwrap();
                 let (error, spread) = worst(rule, n, f, values, definition);
                 let largest = error as f64 / spread as f64;
                 assert!(

@@ -21,7 +21,9 @@ fn trainer(task: &str, worker: &str, look: Option<u64>) -> Trainer<f64> {
         diagnostics: look.map(|every| Diagnostics { every }),
         ..Draft::default()
     };
-    match open(&draft.resolve().unwrap(), &byz::data::Directory::at("unused")).unwrap() {
+    match open(&draft.resolve().expect("a good configuration"), &byz::data::Directory::at("unused"))
+        .expect("needs no data")
+    {
         Opened::F64(trainer) => trainer,
         Opened::F32(_) => panic!("the quartic is in f64"),
     }
@@ -29,7 +31,9 @@ fn trainer(task: &str, worker: &str, look: Option<u64>) -> Trainer<f64> {
 
 fn looks(task: &str, worker: &str, rounds: u64) -> Vec<Estimates> {
     let mut trainer = trainer(task, worker, Some(1));
-    (0..rounds).map(|_| trainer.round(Engine::default(), true).unwrap().estimates.unwrap()).collect()
+    (0..rounds)
+        .map(|_| trainer.round(Engine::default(), true).expect("runs").estimates.expect("looks"))
+        .collect()
 }
 
 fn mean(looks: &[Estimates], of: impl Fn(&Estimates) -> f64) -> f64 {

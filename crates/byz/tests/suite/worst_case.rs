@@ -40,13 +40,13 @@ fn damage(defense: &str, attack: &str) -> f64 {
             ..Draft::default()
         };
         let Ok(Opened::F64(mut trainer)) =
-            open(&draft.resolve().unwrap(), &byz::data::Directory::at("unused"))
+            open(&draft.resolve().expect("a good configuration"), &byz::data::Directory::at("unused"))
         else {
             panic!("the quartic is in f64")
         };
         let length = |x: &[f64]| 4.0 * x.iter().map(|x| x * x).sum::<f64>().powf(1.5);
         let round = |_| {
-            trainer.round(Engine { threads: 1, ..Engine::default() }, false).unwrap();
+            trainer.round(Engine { threads: 1, ..Engine::default() }, false).expect("runs");
             length(&trainer.parameters)
         };
         (0..ROUNDS).map(round).sum::<f64>() / ROUNDS as f64
