@@ -217,7 +217,7 @@ impl Defense {
         let Some(measured) = self.measure(&points, references) else { return Ok(None) };
         let (plan, notes) = self.plan(&measured, &points, workers, tolerance, options.round)?;
         let Some(vector) = execute(&points, &plan) else { return Ok(None) };
-        let combined = matches!(plan, Plan::Combine(_));
+        let combined = matches!(plan, Plan::Combine { .. });
         let weights = (combined || options.explain).then(|| effective_weights(&points, &plan));
         let distances = options.explain.then(|| distances_to(rows, &vector, options.engine));
         Ok(Some(Aggregate {
@@ -268,7 +268,7 @@ impl Defense {
             name_workers(&mut decision.notes, workers);
         }
         let center = || measured.central(points.rows.count() - tolerance);
-        Ok((Plan::new(decision.finish, geometry, center), decision.notes))
+        Ok((Plan::new(decision.finish, geometry, measured, center), decision.notes))
     }
 
     /// What is known of the coefficient of robustness of the whole pipeline.

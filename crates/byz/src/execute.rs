@@ -21,7 +21,7 @@ const MIXED_BLOCK: usize = 512;
 /// Applies the plan, or returns none if a row holds an inadmissible value.
 pub fn execute<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Option<Vec<T>> {
     let (out, clean) = match plan {
-        Plan::Combine(weights) => combine_rows(points, weights),
+        Plan::Combine { weights, stretched } => combine_rows(points, weights, *stretched),
         Plan::CoordinateWise { rule, rows: MixedRows::Selected(rows) } => {
             coordinate_wise(points, *rule, rows)
         }
@@ -35,8 +35,11 @@ pub fn execute<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Option<Vec<T>>
 /// A vector, and for each of its chunks whether everything read was admissible.
 type Checked<T> = (Vec<T>, Vec<bool>);
 
-fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64]) -> Checked<T> {
-    let used: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] != 0.0).collect();
+fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64], stretched: bool) -> Checked<T> {
+    let mut used: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] != 0.0).collect();
+    if stretched {
+        used.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]));
+    }
     let weights: Vec<f64> = used.iter().map(|&i| weights[i]).collect();
     let heaviest = (0..used.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(b.cmp(&a)));
     points.engine.produce(
@@ -49,7 +52,10 @@ fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64]) -> Checked<T
                 let columns = start..chunk.end.min(start + BLOCK);
                 let part = &mut out[start - chunk.start..columns.end - chunk.start];
                 let rows = borrow(points, &used, columns, buffers);
-                clean &= combine::combine(points.engine.kernels, &rows, &weights, heaviest, part);
+                clean &= match stretched {
+                    true => combine::exactly(points.engine.kernels, &rows, &weights, part),
+                    false => combine::combine(points.engine.kernels, &rows, &weights, heaviest, part),
+                };
             }
             points.rows.release(chunk);
             clean
@@ -205,7 +211,7 @@ pub const SHARE_SAMPLE: usize = 4096;
 /// all coordinates, or over a seeded sample of [`SHARE_SAMPLE`] when there are more.
 pub(crate) fn effective_weights<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Vec<f64> {
     let (rule, rows) = match plan {
-        Plan::Combine(weights) => return weights.clone(),
+        Plan::Combine { weights, .. } => return weights.clone(),
         Plan::CoordinateWise { rule, rows } => (*rule, rows),
     };
     let count = points.count();

@@ -45,6 +45,9 @@ pub struct Geometry<'a> {
     source: &'a dyn Source,
 }
 
+/// Distances 1e8 times as long as others leave f64 half of its digits.
+const STRETCHED: f64 = 1e-16;
+
 /// So many farthest messages are kept in order while looking; more are sorted.
 const FEW: usize = 8;
 
@@ -88,6 +91,15 @@ impl<'a> Geometry<'a> {
     /// Squared distances from a point to all.
     pub fn squared_row(&self, point: usize) -> &[f64] {
         self.squared.row(point)
+    }
+
+    /// Whether some points lie so much farther apart than others that a sum over all of them may lose the near ones.
+    pub fn is_stretched(&self) -> bool {
+        let apart = self.squared.as_slice().iter().filter(|&&squared| squared > 0.0);
+        let (nearest, farthest) = apart.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &squared| {
+            (low.min(squared), high.max(squared))
+        });
+        farthest * STRETCHED > nearest
     }
 
     /// The index of a reference point that was asked for in `requirements`.

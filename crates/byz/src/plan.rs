@@ -68,8 +68,13 @@ impl Decision {
 /// A decision in terms of the measured points; all that execution needs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plan {
-    /// Effective weight of every measured point.
-    Combine(Vec<f64>),
+    /// A sum of measured points.
+    Combine {
+        /// Effective weight of every measured point.
+        weights: Vec<f64>,
+        /// Whether some points lie so far away that others would be lost in a plain sum.
+        stretched: bool,
+    },
     /// A coordinate-wise rule on some measured rows, or on mixed rows.
     CoordinateWise {
         /// What to make of each column.
@@ -94,13 +99,18 @@ pub enum MixedRows {
 }
 
 impl Plan {
-    /// Translates a decision about the points of a geometry; `center` names a central measured row.
-    pub fn new(decision: Finish, geometry: &Geometry<'_>, center: impl Fn() -> usize) -> Plan {
+    /// Translates a decision about the points of a geometry into one about the `measured` points; `center` names a central
+    /// measured row.
+    pub fn new(
+        decision: Finish,
+        geometry: &Geometry<'_>,
+        measured: &Geometry<'_>,
+        center: impl Fn() -> usize,
+    ) -> Plan {
+        let combine = |weights| Plan::Combine { weights, stretched: measured.is_stretched() };
         let (rule, rows) = match (decision, geometry.mixing()) {
-            (Finish::Weights(weights), None) => return Plan::Combine(weights),
-            (Finish::Weights(weights), Some(mixing)) => {
-                return Plan::Combine(mixing.transpose_apply(&weights));
-            }
+            (Finish::Weights(weights), None) => return combine(weights),
+            (Finish::Weights(weights), Some(mixing)) => return combine(mixing.transpose_apply(&weights)),
             (Finish::CoordinateWise { rule, rows }, _) => (rule, rows),
         };
         // Reference points are no messages: they have no vote.

@@ -1,7 +1,8 @@
 //! One weighted combination of rows: reference + Σ wᵢ (xᵢ − reference), in f64, rounded once.
 //!
 //! The reference is the row of the largest weight. In this form equal rows give that row exactly, and a common
-//! offset costs no digits. Arithmetic in f64 is free: the loop waits for memory.
+//! offset costs no digits. Arithmetic in f64 is free: the loop waits for memory. Where rows of 1e20 and −1e20 cancel, as two
+//! liars in one bucket do, f64 has no digits left for the others: `exactly` keeps what rounding takes.
 
 use super::{Kernels, Lanes, Scalar, dispatch};
 
@@ -82,6 +83,52 @@ unsafe fn step<L: Lanes, const K: usize>(
     }
 }
 
+dispatch! {
+    /// The same about the origin, with twice the digits; rows of one weight should follow one another.
+    exactly => exactly_lanes(rows: &[&[T]], weights: &[f64], out: &mut [T]) -> bool
+}
+
+/// Columns whose sums stay in the first-level cache.
+const STRIP: usize = 64;
+
+/// Rows of one weight, such as the members of a bucket, are added up before they are weighed: then what cancels is gone, and
+/// with it the rounding of its products. Plain loops that compilers vectorise.
+#[inline(always)]
+fn exactly_lanes<L: Lanes>(rows: &[&[L::Scalar]], weights: &[f64], out: &mut [L::Scalar]) -> bool {
+    let mut clean = true;
+    for (strip, out) in out.chunks_mut(STRIP).enumerate() {
+        let columns = strip * STRIP..strip * STRIP + out.len();
+        let mut total = [(0.0, 0.0); STRIP];
+        let mut group = [(0.0, 0.0); STRIP];
+        for (i, (row, &weight)) in rows.iter().zip(weights).enumerate() {
+            let row = &row[columns.clone()];
+            clean &= row.iter().all(|value| value.is_admissible());
+            group.iter_mut().zip(row).for_each(|(sum, value)| add(sum, value.to_f64()));
+            if weights.get(i + 1) != Some(&weight) {
+                for (total, (sum, lost)) in total.iter_mut().zip(&mut group) {
+                    add(total, weight * *sum);
+                    total.1 += weight * *lost;
+                    (*sum, *lost) = (0.0, 0.0);
+                }
+            }
+        }
+        for (out, (sum, lost)) in out.iter_mut().zip(total) {
+            *out = L::Scalar::from_f64(sum + lost);
+            clean &= out.is_admissible();
+        }
+    }
+    clean
+}
+
+/// Adds a term to a sum, and what rounding takes (Knuth) to what was lost.
+#[inline(always)]
+pub(crate) fn add((sum, lost): &mut (f64, f64), term: f64) {
+    let total = *sum + term;
+    let back = total - *sum;
+    *lost += (*sum - (total - back)) + (term - back);
+    *sum = total;
+}
+
 /// What one column of `combine` means.
 fn plain<T: Scalar>(rows: &[&[T]], weights: &[f64], reference: Option<usize>, column: usize) -> T {
     let base = reference.map_or(0.0, |row| rows[row][column].to_f64());
@@ -92,6 +139,22 @@ fn plain<T: Scalar>(rows: &[&[T]], weights: &[f64], reference: Option<usize>, co
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exact_sums_keep_what_lies_beside_liars_that_cancel() {
+        let row = |value: f64| vec![value; 70];
+        let rows = [row(1e22), row(-1e22), row(0.1), row(1e146), row(-1e146), row(0.3)];
+        let slices: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+        let weights = [0.1, 0.1, 0.5, 0.15, 0.15, 0.1];
+        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+            let mut out = row(0.0);
+            assert!(exactly(kernels, &slices, &weights, &mut out));
+            assert!(out.iter().all(|x| (x - 0.08).abs() < 1e-16), "{}", out[0]);
+        }
+        let bad = [row(f64::NAN), row(1.0)];
+        let bad: Vec<&[f64]> = bad.iter().map(Vec::as_slice).collect();
+        assert!(!exactly(Kernels::fastest(), &bad, &[0.5, 0.5], &mut row(0.0)));
+    }
     use crate::random::Stream;
 
     fn check<T: Scalar>(tolerance: f64) {

@@ -3,7 +3,7 @@
 use super::{Points, pairs};
 use crate::{
     geometry::Source,
-    kernels::Scalar,
+    kernels::{Scalar, combine::add as add_to},
     matrix::{Matrix, dot},
 };
 use std::sync::atomic::Ordering;
@@ -33,12 +33,14 @@ impl<T: Scalar> Points<'_, T> {
                     }
                     combined.fill(0.0);
                     for (m, out) in combined.chunks_exact_mut(WIDTH).enumerate() {
+                        // Liars of 1e22 and −1e22 in one bucket leave the rest as it is.
+                        let mut sums = [(0.0, 0.0); WIDTH];
                         for (i, &weight) in combinations.row(m).iter().enumerate().filter(|(_, w)| **w != 0.0)
                         {
-                            for (out, value) in out[..width].iter_mut().zip(&wide[i * WIDTH..]) {
-                                *out += weight * value;
-                            }
+                            let values = wide[i * WIDTH..][..width].iter();
+                            sums.iter_mut().zip(values).for_each(|(sum, value)| add_to(sum, weight * value));
                         }
+                        out.iter_mut().zip(sums).take(width).for_each(|(out, (sum, lost))| *out = sum + lost);
                     }
                     add(combined, WIDTH, &mut sums);
                 }
