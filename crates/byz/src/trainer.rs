@@ -170,17 +170,17 @@ impl<T: Scalar> Trainer<T> {
         self.attack.forge(&view, RowsMut::new(forged, dimension))
     }
 
-    fn aggregate(&mut self, engine: Engine<'_>, explain: bool) -> Result<Aggregate<T>> {
+    fn aggregate(&self, engine: Engine<'_>, explain: bool) -> Result<Aggregate<T>> {
         let messages = Messages::from_matrix(&self.rows, self.workers.len());
         let options = Options { engine, round: self.round, center: self.center.as_deref(), explain };
-        let aggregate = self.defense.aggregate(&messages, &options).map_err(|error| self.diverged(error))?;
-        if self.defense.needs_center() {
-            self.center = Some(aggregate.vector.clone());
-        }
-        Ok(aggregate)
+        self.defense.aggregate(&messages, &options).map_err(|error| self.diverged(error))
     }
 
+    /// The server's chain makes the update of the aggregate, which is the next centre where the defence needs one.
     fn transform(&mut self, mut update: Vec<T>, pace: Pace) -> Vec<T> {
+        if self.defense.needs_center() {
+            self.center = Some(update.clone());
+        }
         let step = Step { round: self.round, pace, parameters: &self.parameters, layout: self.task.layout() };
         self.server.apply(&mut update, &step);
         update

@@ -145,8 +145,16 @@ fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
             return Err(Error::Usage(format!("{name} is a finite number {kind}")));
         }
     }
+    if arguments.leverage.is_some_and(|leverage| !(leverage >= 1.0 && leverage.is_finite())) {
+        return Err(Error::Usage("--leverage is a number of at least 1".into()));
+    }
+    if arguments.task.is_some() && arguments.l0.is_some() && arguments.l1.is_none() {
+        return Err(Error::Usage(
+            "--l0 of a task goes with --l1: which pairs hold is not known otherwise".into(),
+        ));
+    }
     let defense = Defense::new(&arguments.rule, b)?;
-    let (dimension, leverage) = (arguments.dimension, arguments.leverage);
+    let (dimension, leverage) = (arguments.dimension.max(1), arguments.leverage);
     let counts = Counts { messages: n, tolerance: b, dimension, definition: Definition::Linear, leverage };
     let known = defense.robustness(&counts);
     let forms = [
@@ -177,8 +185,13 @@ fn problem(arguments: &Arguments, honest: usize, kappa: f64, form: Form) -> Resu
             let problem = format!("the constants of {task} are not known in closed form; quartic's are");
             return Err(Error::Usage(problem));
         };
+        if !any.sigma.is_finite() {
+            return Err(Error::Usage(format!(
+                "the noise of {task} has no variance, which the theorem needs"
+            )));
+        }
         let at = |l1: f64| overridden(arguments, spec.problem(honest, l1).unwrap_or(any));
-        let best = || best_l1(at, kappa, form, arguments.rounds as f64);
+        let best = || best_l1(at, kappa, arguments.gamma0, form, arguments.rounds as f64);
         return Ok(at(arguments.l1.unwrap_or_else(best)));
     }
     let need = |name: &str, value: Option<f64>| {

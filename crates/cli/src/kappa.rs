@@ -61,8 +61,20 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     defense.check_counts(counts.messages, counts.tolerance)?;
     let known = defense.robustness(&counts);
     // Where no constant holds, a counterexample says more than words.
-    let seconds = arguments.search.or(known.unbounded.map(|_| 2.0));
+    let doubtful = known.unbounded.is_some() || known.proved.is_none();
+    let seconds = arguments.search.or(doubtful.then_some(2.0));
     let found = seconds.map(|seconds| climb(&defense, &counts, arguments, seconds)).transpose()?;
+    // Of a rule of which nothing is known a finite ratio is no counterexample, and was not asked for.
+    let told = |found: &Instance| found.ratio.is_infinite() || known.unbounded.is_some();
+    let found = found.filter(|found| arguments.search.is_some() || told(found));
+    if let Some(instance) = &found {
+        let numbers: Vec<f64> = instance.rows.iter().flatten().copied().collect();
+        write_npy_matrix(&arguments.output, &numbers, counts.dimension)?;
+    }
+    let mut known = known;
+    if known.unbounded.is_none() && found.as_ref().is_some_and(|found| found.ratio.is_infinite()) {
+        known.unbounded = Some("the search found honest messages that agree and an aggregate that does not");
+    }
     let mut out = io::stdout().lock();
     if arguments.json {
         let line = json!({
@@ -103,15 +115,11 @@ fn name(definition: Definition) -> &'static str {
     }
 }
 
-/// Searches, and saves what it finds.
 fn climb(defense: &Defense, counts: &Counts, arguments: &Arguments, seconds: f64) -> Result<Instance, Error> {
     let limit = Duration::try_from_secs_f64(seconds)
         .map_err(|_| Error::Usage("--search is a number of seconds".into()))?;
     let start = Instant::now();
-    let instance = search(defense, counts, arguments.seed, |_| start.elapsed() < limit)?;
-    let numbers: Vec<f64> = instance.rows.iter().flatten().copied().collect();
-    write_npy_matrix(&arguments.output, &numbers, counts.dimension)?;
-    Ok(instance)
+    search(defense, counts, arguments.seed, |_| start.elapsed() < limit)
 }
 
 fn tell(

@@ -39,6 +39,10 @@ impl Aggregator for Median {
         let (n, r) = (counts.messages as f64, counts.ratio());
         let even = f64::from(counts.messages.is_multiple_of(2));
         let twice = counts.majority() + 1.0 + even;
+        if counts.tolerance == 0 && counts.messages <= 2 {
+            // The mean itself.
+            return Constants::exact(0.0);
+        }
         match counts.definition {
             Definition::Linear => {
                 let published = 2.0 * (counts.dimension as f64).sqrt() * (1.0 + r);

@@ -3,7 +3,7 @@
 //!   y = mean + s · Σ cₖ·dₖ,   c chosen so that the damage is largest
 //!
 //! dₖ are unit directions of the round (`directions`: the mean, the deviations, the principal components of the honest
-//! messages, what was best in the round before), s is the honest spread √((1/G) Σ ‖xᵢ − mean‖²). The search (`climb`) tries
+//! messages, the most harmful honest message, what was best in the round before), s is the honest spread √((1/G) Σ ‖xᵢ − mean‖²). The search (`climb`) tries
 //! zero, minus the mean, and every direction at several scales and either sign, then climbs from the best; all Byzantine workers send the same.
 //! `objective=loss`: the honest workers' mean loss after the step that the server would take; `objective=displacement`:
 //! ‖A(honest, forged) − mean‖. Sending the mean itself is always among the candidates, so the search never helps.
@@ -38,7 +38,7 @@ pub(super) const fn entry<T: Scalar>() -> Entry<dyn Attack<T>> {
         parameters: &[
             Parameter {
                 name: "budget",
-                default: "100",
+                default: "150",
                 summary: "forgeries tried per round",
                 kind: Kind::Count { least: 1 },
             },
@@ -54,7 +54,7 @@ pub(super) const fn entry<T: Scalar>() -> Entry<dyn Attack<T>> {
         properties: Properties::NONE,
         build: |arguments| {
             Ok(Box::new(WorstCase {
-                budget: arguments.count("budget").unwrap_or(100),
+                budget: arguments.count("budget").unwrap_or(150),
                 aims_at_loss: arguments.choice("objective") != Some("displacement"),
                 previous: Vec::new(),
             }))
@@ -67,22 +67,27 @@ impl<T: Scalar> Attack<T> for WorstCase<T> {
         if view.is_idle(&out) || out.dimension() == 0 {
             return Ok(());
         }
-        let directions = Directions::of(view, &self.previous);
+        let mut directions = Directions::of(view, &self.previous);
+        let (mean, count) = (directions.mean.clone(), out.count());
+        let damage = |row: &[T]| match self.aims_at_loss {
+            true => view.loss_after(&vec![row; count]),
+            false => view.displacement(&vec![row; count], &mean),
+        };
+        let mut starts = directions.starts();
+        // A copy of an honest message is never out of place, and the most harmful one is a direction too.
+        let copies = if self.budget > 2 * view.honest.len() { view.honest } else { &[] };
+        let harm: Vec<f64> = copies.iter().map(|row| damage(row)).collect();
+        let worst = (0..copies.len()).max_by(|&a, &b| harm[a].total_cmp(&harm[b]).then(b.cmp(&a)));
+        if let Some(start) = worst.and_then(|worst| directions.towards(copies[worst])) {
+            starts.iter_mut().for_each(|start| start.push(0.0));
+            starts.push(start);
+        }
         let mut stream = Stream::new(view.seed, "worst_case", 0, view.round);
-        let best = climb::climb(
-            directions.count(),
-            &directions.starts(),
-            self.budget,
-            &mut stream,
-            |coefficients| {
-                directions.write(coefficients, out.row_mut(0));
-                let forged = vec![out.row(0); out.count()];
-                match self.aims_at_loss {
-                    true => view.loss_after(&forged),
-                    false => view.displacement(&forged, &directions.mean),
-                }
-            },
-        );
+        let budget = self.budget - copies.len();
+        let best = climb::climb(directions.count(), &starts, budget, &mut stream, |coefficients| {
+            directions.write(coefficients, out.row_mut(0));
+            damage(out.row(0))
+        });
         directions.write(&best, out.row_mut(0));
         out.repeat_first();
         self.previous = directions.combine(&best).into_iter().map(T::from_f64).collect();

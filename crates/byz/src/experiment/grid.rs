@@ -140,7 +140,8 @@ impl Grid {
         let step = half.div_ceil(MOST_COUNTS).max(1);
         let counts = |last: usize| (0..=last).step_by(step).map(|count| toml::Value::from(count as i64));
         if !self.axes.contains_key("byzantine") {
-            self.axes.insert("byzantine".into(), toml::Value::Array(counts(half.min(workers - 1)).collect()));
+            let most = workers.div_ceil(2).min(workers.saturating_sub(1));
+            self.axes.insert("byzantine".into(), toml::Value::Array(counts(most).collect()));
         }
         if !self.axes.contains_key("tolerance") {
             let mut defined = Vec::new();

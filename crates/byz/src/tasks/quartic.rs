@@ -107,7 +107,8 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
 };
 
 impl Spec for Quartic {
-    /// λmax(∇²f) = 12r² ≤ L₀ + L₁·4r³ for all r means L₀L₁² ≥ 16; a worker's shift s adds L₁‖s‖ to L₀. Momentum starts from zero.
+    /// λmax(∇²f) = 12r² ≤ L₀ + L₁·4r³ for all r means L₀L₁² ≥ 16; a worker's shift s adds L₁‖s‖ to its L₀, and the
+    /// largest counts. The shifts are those of `shift_seed`, else of seed 0. Momentum starts from zero.
     fn problem(&self, honest: usize, l1: f64) -> Option<Problem> {
         // Student's t has a variance above two degrees of freedom.
         let widening = match self.freedom {
@@ -115,18 +116,25 @@ impl Spec for Quartic {
             Some(_) => f64::INFINITY,
             None => 1.0,
         };
+        // Another function where it is cut off.
+        if self.clip.is_finite() || self.reach.is_finite() {
+            return None;
+        }
         let d = self.dimension as f64;
-        let length = self.shift * d.sqrt();
+        let shifts = self.shifts(honest, self.shift_seed.unwrap_or(0));
+        let lengths: Vec<f64> = shifts.iter().map(|shift| squared_norm(shift).sqrt()).collect();
+        let mean = |of: &dyn Fn(f64) -> f64| lengths.iter().map(|&s| of(s)).sum::<f64>() / honest as f64;
+        let longest = lengths.iter().fold(0.0f64, |longest, &length| longest.max(length));
         Some(Problem {
             honest,
-            l0: 16.0 / (l1 * l1) + l1 * length,
+            l0: 16.0 / (l1 * l1) + l1 * longest,
             l1,
             sigma: self.noise * widening * d.sqrt(),
-            zeta: length,
+            zeta: mean(&|s| s * s).sqrt(),
             initial_gap: d * d,
             initial_momentum_error: 4.0 * d.powf(1.5),
             // fᵢ* = −3(‖sᵢ‖/4)^(4/3).
-            heterogeneity_gap: 3.0 * (length / 4.0).powf(4.0 / 3.0),
+            heterogeneity_gap: mean(&|s| 3.0 * (s / 4.0).powf(4.0 / 3.0)),
             initial_gradient: Some(4.0 * d.powf(1.5)),
         })
     }

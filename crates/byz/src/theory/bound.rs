@@ -1,7 +1,7 @@
 //! The convergence theorem of Byz-NSGDM with its fixed-horizon schedule, term by term.
 //!
-//! For γ = γ₀/(K+1)^¾ and η = (K+1)^−½ the mean of E‖∇f(xᵏ)‖ over the rounds, and so its least value, is at most the sum of the terms
-//! below. Δ = f(x⁰) − f*, V₀ = the mean of E‖vᵢ⁰ − ∇fᵢ(x⁰)‖, Δ* = the mean of f* − fᵢ* over the G honest workers.
+//! For γ = γ₀/(K+1)^¾ and η = (K+1)^−½ a weighted mean of E‖∇f(xᵏ)‖ over the rounds, and so its least value, is at most the sum of
+//! the terms below (the plain mean: at most √e times that). Δ = f(x⁰) − f*, V₀ = the mean of E‖vᵢ⁰ − ∇fᵢ(x⁰)‖, Δ* = the mean of f* − fᵢ* over the G honest workers.
 //!
 //! The improved form differs in two places: it takes the proved κ, and it compares each message with the mean instead of messages with
 //! one another, which halves the floor, 2κζ instead of 4κζ (docs/theory.md).
@@ -116,14 +116,22 @@ impl Problem {
     }
 }
 
-/// The L₁ for which the quartic's bound after K rounds is least, with the largest step that it allows.
-pub fn best_l1(problem: impl Fn(f64) -> Problem, kappa: f64, form: Form, rounds: f64) -> f64 {
+/// The L₁ for which a task's bound after K rounds is least: with the largest step that it allows, or with a given one, for which
+/// L₁ must not be too large.
+pub fn best_l1(
+    problem: impl Fn(f64) -> Problem,
+    kappa: f64,
+    gamma0: Option<f64>,
+    form: Form,
+    rounds: f64,
+) -> f64 {
     let bound = |log: f64| {
         let problem = problem(log.exp());
-        problem.bound(kappa, largest_step(problem.l1, kappa), form, rounds)
+        problem.bound(kappa, gamma0.unwrap_or_else(|| largest_step(problem.l1, kappa)), form, rounds)
     };
+    let most = gamma0.map_or(12.0, |gamma0| largest_step(gamma0, kappa).ln());
     // The bound has one minimum in log L₁: it is a sum of falling and rising powers.
-    let (mut low, mut high) = (-12.0f64, 12.0f64);
+    let (mut low, mut high) = ((most - 24.0).max(-12.0).min(most - 1.0), most);
     for _ in 0..200 {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         if bound(a) < bound(b) { high = b } else { low = a }
@@ -187,7 +195,7 @@ mod tests {
             (17.0 / 14.0, 1e6, 0.130, 54.0),
         ] {
             let at = |l1| Problem { initial_momentum_error: 0.0, ..quartic("quartic(shift=1e-6)", l1) };
-            let l1 = best_l1(at, kappa, Form::Published, rounds);
+            let l1 = best_l1(at, kappa, None, Form::Published, rounds);
             let found = at(l1).bound(kappa, largest_step(l1, kappa), Form::Published, rounds);
             assert!((found / value - 1.0).abs() < 0.01, "κ {kappa}, K {rounds}: {found} at {l1}");
             assert!((largest_step(l1, kappa) / gamma0 - 1.0).abs() < 0.01);

@@ -28,7 +28,7 @@ pub struct Instance {
 /// Moves without success after which a climb begins elsewhere.
 const PATIENCE: usize = 400;
 /// Honest messages that lie closer together than this, beside their size, agree: what is left of their spread is rounding.
-const AGREEMENT: f64 = 1e-9;
+const AGREEMENT: f64 = 1e-6;
 /// And an aggregate farther away than this does not.
 const DISAGREEMENT: f64 = 1e-6;
 
@@ -46,6 +46,9 @@ pub fn search(
     // All that have two values are looked at, and the first climb begins at the worst of them.
     for rows in two_valued(counts) {
         let ratio = ratio(defense, counts, &rows)?;
+        if best.ratio > f64::NEG_INFINITY && !proceed(ratio) {
+            break;
+        }
         if ratio > best.ratio {
             best = Instance { rows, ratio };
         }
@@ -87,19 +90,21 @@ fn ratio(defense: &Defense, counts: &Counts, rows: &[Vec<f64>]) -> Result<f64> {
     };
     let honest = &rows[..rows.len() - counts.tolerance];
     let count = honest.len() as f64;
-    let mean: Vec<f64> =
-        (0..counts.dimension).map(|k| honest.iter().map(|row| row[k]).sum::<f64>() / count).collect();
+    // About the first row: equal rows have it as their mean.
+    let from_first = |k: usize| honest.iter().map(|row| row[k] - honest[0][k]).sum::<f64>() / count;
+    let mean: Vec<f64> = (0..counts.dimension).map(|k| honest[0][k] + from_first(k)).collect();
     let error = distance(&aggregate, &mean);
     let lengths = honest.iter().map(|row| distance(row, &mean));
-    let size = rows.iter().flatten().fold(0.0f64, |size, value| size.max(value.abs()));
+    let size = |rows: &[Vec<f64>]| rows.iter().flatten().fold(0.0f64, |size, value| size.max(value.abs()));
     let spread = match counts.definition {
         Definition::Linear => lengths.sum::<f64>() / count,
         Definition::Squared => (lengths.map(|length| length * length).sum::<f64>() / count).sqrt(),
     };
-    let linear = match (spread > AGREEMENT * size, error > DISAGREEMENT * size) {
-        (true, _) => error / spread,
-        (false, true) => f64::INFINITY,
-        (false, false) => 0.0,
+    // Where nothing but rounding could tell the honest apart only exact agreement counts.
+    let linear = match (spread > AGREEMENT * size(rows), spread == 0.0, error > DISAGREEMENT * size(honest)) {
+        (true, ..) => error / spread,
+        (false, true, true) => f64::INFINITY,
+        _ => 0.0,
     };
     Ok(if counts.definition == Definition::Squared { linear * linear } else { linear })
 }

@@ -26,7 +26,7 @@ pub(super) fn tell(out: &mut impl Write, arguments: &Arguments, columns: &[Colum
         "{}: n = {}, B = {}, K = {}",
         arguments.rule, arguments.workers, arguments.byzantine, arguments.rounds
     )?;
-    writeln!(out, "An upper bound on the mean gradient norm over the rounds.\n")?;
+    writeln!(out, "An upper bound on the least expected gradient norm of the rounds.\n")?;
     let mut line = |label: &str, formula: &str, value: &dyn Fn(&Column) -> String| {
         let values: Vec<String> = columns.iter().map(|column| format!("{:>12}", value(column))).collect();
         writeln!(out, "{label:<20}{formula:<20}{}", values.join(""))

@@ -36,5 +36,11 @@ fn what_is_missing_or_impossible_is_usage() {
     bound(&files, &format!("--rule mean {counts} --task quartic")).expect(2).says("says nothing of mean");
     bound(&files, &format!("--rule gm {counts} --task mnist_mlp")).expect(2).says("closed form");
     bound(&files, &format!("--rule gm {counts} --task quartic --l1 0")).expect(2).says("--l1");
+    bound(&files, &format!("--rule gm {counts} --task quartic --l0 5")).expect(2).says("goes with --l1");
+    bound(&files, &format!("--rule nnm+gm {counts} --task quartic --leverage 0.5"))
+        .expect(2)
+        .says("--leverage");
+    bound(&files, &format!("--rule gm {counts} --task quartic(clip=2)")).expect(2).says("closed form");
+    bound(&files, &format!("--rule gm {counts} --task quartic(freedom=1.5)")).expect(2).says("variance");
     bound(&files, "--rule gm --workers 6 --byzantine 3 --rounds 9 --task quartic").expect(2);
 }

@@ -50,11 +50,14 @@ fn numbers(files: &Files, name: &str, count: usize) -> Vec<f64> {
 #[test]
 fn a_rule_without_a_constant_says_why_and_shows_a_counterexample() {
     let files = Files::new();
-    for rule in ["krum", "geometric_median(smoothing=0.1)", "mean"] {
+    for rule in ["krum", "geometric_median(smoothing=0.1)", "mean", "nnm+mean", "nnm+gm(smoothing=0.1)"] {
         let told = kappa(&files, &format!("--rule {rule} --workers 5 --tolerance 2")).expect(0).out;
         assert!(told.contains("No constant holds") && told.contains("Byzantine   4"), "{told}");
         assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
     }
+    // Nothing is known of caf, and nothing was asked for.
+    let told = kappa(&files, "--rule caf --workers 5 --tolerance 1 --output caf.npy").expect(0).out;
+    assert!(told.contains("unknown") && !files.path("caf.npy").exists(), "{told}");
 }
 
 #[test]

@@ -45,6 +45,14 @@ impl Directions {
         self.unit.len()
     }
 
+    /// Adds the direction of one honest message, and gives that message's coefficients.
+    pub(super) fn towards<T: Scalar>(&mut self, message: &[T]) -> Option<Vec<f64>> {
+        let away: Vec<f64> = message.iter().zip(&self.mean).map(|(x, m)| x.to_f64() - m).collect();
+        let length = statistics::norm(&away) / self.spread;
+        self.unit.push(normalized(away, self.mean.len())?);
+        Some((0..self.count()).map(|k| if k + 1 == self.count() { length } else { 0.0 }).collect())
+    }
+
     /// Nothing, and the opposite of the mean: both may be many spreads away, and against a minority both win.
     pub(super) fn starts(&self) -> Vec<Vec<f64>> {
         if !self.mean_leads {

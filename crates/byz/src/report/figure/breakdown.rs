@@ -1,7 +1,7 @@
 //! What happens as liars pass the tolerance: a map of the true number of Byzantine workers against the tolerance, one for every
 //! combination of the other axes.
 //!
-//! A frame holds the cells that theory speaks of, f ≤ tolerance < n/2; a line stands where n = 2f.
+//! A frame holds the cells for which the rule promises something; a line stands where n = 2f.
 
 use super::{
     Drawing, Medium,
@@ -9,7 +9,9 @@ use super::{
     trace::named,
 };
 use crate::{
+    defense::Defense,
     error::{Error, Result},
+    experiment::Config,
     report::{Measure, Study},
 };
 
@@ -31,13 +33,12 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Result<Ve
     }
     let drawing = |labels: Vec<&String>| {
         let fixed: Vec<(usize, String)> = others.iter().copied().zip(labels.into_iter().cloned()).collect();
-        let field = Field::of(study, measure, [tolerance, byzantine], &fixed);
+        let field = Field::of(study, measure, [tolerance, byzantine], &fixed).by_number();
         let workers = field.workers().unwrap_or(0);
         let names: Vec<String> = fixed.iter().map(|(axis, label)| named(&study.axes[*axis], label)).collect();
         let of = if names.is_empty() { String::new() } else { format!("{}: ", names.join(" · ")) };
         let title = format!("{of}final {} as liars pass the tolerance", field.name);
-        let note =
-            "mean ± standard deviation; brighter is better; framed: f ≤ tolerance < n/2; dashed: n = 2f";
+        let note = "mean ± standard deviation; brighter is better; framed: promised; dashed: n = 2f";
         let svg = field.map(&title, note, medium, &lines(&field, workers));
         let parts: Vec<&str> =
             ["breakdown"].into_iter().chain(fixed.iter().map(|(_, l)| l.as_str())).collect();
@@ -46,20 +47,16 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Result<Ve
     Ok(combinations.into_iter().map(drawing).collect())
 }
 
-/// The frame about what theory speaks of, and where n = 2f; in cells from the upper left corner.
+/// The frame about what the rule promises, and where n = 2f; in cells from the upper left corner.
 fn lines(field: &Field<'_>, workers: usize) -> Vec<Line> {
-    let counts = |labels: &[String]| labels.iter().map(|label| label.parse().unwrap_or(usize::MAX)).collect();
-    let (tolerances, liars): (Vec<usize>, Vec<usize>) = (counts(&field.rows), counts(&field.columns));
-    let promised = |row: Option<usize>, column: Option<usize>| {
-        let count = |counts: &[usize], k: Option<usize>| k.and_then(|k| counts.get(k).copied());
-        match (count(&tolerances, row), count(&liars, column)) {
-            (Some(tolerance), Some(liars)) => liars <= tolerance && tolerance.saturating_mul(2) < workers,
-            _ => false,
-        }
+    let promised = |row: Option<usize>, column: Option<usize>| match (row, column) {
+        (Some(row), Some(column)) => field.run(row, column).is_some_and(|run| promises(&run.config)),
+        _ => false,
     };
+    let (rows, columns) = (field.rows.len(), field.columns.len());
     let mut lines = Vec::new();
-    for row in 0..=tolerances.len() {
-        for column in 0..=liars.len() {
+    for row in 0..=rows {
+        for column in 0..=columns {
             let (x, y) = (column as f64, row as f64);
             let here = promised(Some(row), Some(column));
             if here != promised(Some(row), column.checked_sub(1)) {
@@ -71,10 +68,18 @@ fn lines(field: &Field<'_>, workers: usize) -> Vec<Line> {
         }
     }
     // Between the counts below n/2 and those from it on.
-    let edge = liars.iter().filter(|&&liars| liars.saturating_mul(2) < workers).count();
-    if edge > 0 {
-        let (x, bottom) = (edge as f64, tolerances.len() as f64);
+    let below = |label: &&String| label.parse::<usize>().is_ok_and(|liars| liars.saturating_mul(2) < workers);
+    let edge = field.columns.iter().filter(below).count();
+    if (1..columns).contains(&edge) {
+        let (x, bottom) = (edge as f64, rows as f64);
         lines.push(Line { from: (x, 0.0), to: (x, bottom), dashed: true });
     }
     lines
+}
+
+/// Whether the defence promises something for these counts, and no more lie than it expects.
+fn promises(config: &Config) -> bool {
+    let warnings = Defense::new(&config.defense, config.tolerance)
+        .and_then(|defense| defense.check_counts(config.workers, config.tolerance));
+    config.byzantine <= config.tolerance && warnings.is_ok_and(|warnings| warnings.is_empty())
 }

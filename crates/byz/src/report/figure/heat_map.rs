@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    report::{Deviation, Measure, Study, StudyCell, mean},
+    report::{Deviation, Measure, Run, Study, StudyCell, mean},
 };
 
 /// The study as rows and columns, with every cell's mean and deviation.
@@ -24,6 +24,8 @@ pub(super) struct Field<'a> {
     pub(super) name: String,
     higher: bool,
     values: Vec<Vec<Option<(f64, f64)>>>,
+    /// Those that are shown.
+    cells: Vec<&'a StudyCell>,
 }
 
 /// A line over a map, in cells from its upper left corner.
@@ -108,7 +110,39 @@ impl<'a> Field<'a> {
         let values =
             rows.iter().map(|row| columns.iter().map(|column| find(row, column)).collect()).collect();
         let name = axis_name(study, measure, study.report.unit);
-        Field { study, measure, axes, rows, columns, name, higher: higher_is_better(study, measure), values }
+        Field {
+            study,
+            measure,
+            axes,
+            rows,
+            columns,
+            name,
+            higher: higher_is_better(study, measure),
+            values,
+            cells,
+        }
+    }
+
+    /// With rows and columns in the order of their numbers.
+    pub(super) fn by_number(mut self) -> Field<'a> {
+        let order = |labels: &[String]| {
+            let mut order: Vec<usize> = (0..labels.len()).collect();
+            order.sort_by_key(|&k| labels[k].parse::<u64>().unwrap_or(u64::MAX));
+            order
+        };
+        let (rows, columns) = (order(&self.rows), order(&self.columns));
+        self.values = rows.iter().map(|&r| columns.iter().map(|&c| self.values[r][c]).collect()).collect();
+        self.rows = rows.iter().map(|&r| self.rows[r].clone()).collect();
+        self.columns = columns.iter().map(|&c| self.columns[c].clone()).collect();
+        self
+    }
+
+    /// The first run of a cell.
+    pub(super) fn run(&self, row: usize, column: usize) -> Option<&Run> {
+        let (row, column) = (self.rows.get(row)?, self.columns.get(column)?);
+        let [first, second] = self.axes;
+        let fits = |cell: &&&StudyCell| cell.labels[first] == *row && cell.labels[second] == *column;
+        self.cells.iter().find(fits)?.runs.first()
     }
 
     /// All workers of the study's runs.

@@ -115,12 +115,13 @@ fn a_breakdown_is_a_map_of_two_counts_and_frames_what_is_promised() {
     let mut study = study(directory.path(), &["breakdown"], "metric");
     assert!(figures(&study).unwrap_err().to_string().contains("byzantine and tolerance"));
     study.axes = ["tolerance", "byzantine"].map(String::from).to_vec();
-    let labels = [["0", "0"], ["0", "2"], ["1", "0"], ["1", "2"]];
-    study
-        .cells
-        .iter_mut()
-        .zip(labels)
-        .for_each(|(cell, labels)| cell.labels = labels.map(String::from).to_vec());
+    let counts = [[0, 0], [0, 2], [1, 0], [1, 2]];
+    for (cell, counts) in study.cells.iter_mut().zip(counts) {
+        cell.labels = counts.map(|count: usize| count.to_string()).to_vec();
+        for run in &mut cell.runs {
+            [run.config.tolerance, run.config.byzantine] = counts;
+        }
+    }
     let svg = &figures(&study).unwrap()[0].svg;
     well_formed(svg);
     // Of three workers: nobody lies in the left column, both tolerances hold there; two of three are beyond n = 2f.

@@ -118,7 +118,11 @@ fn constants(run: &Run, looks: &[(u64, Estimates)]) -> Result<(Constants, Counts
         definition: Definition::Linear,
         leverage: looks.iter().filter_map(|(_, look)| look.leverage).reduce(f64::max),
     };
-    let constants = Defense::new(&run.config.defense, run.config.tolerance)?.robustness(&counts);
+    let constants = match run.config.byzantine <= run.config.tolerance {
+        true => Defense::new(&run.config.defense, run.config.tolerance)?.robustness(&counts),
+        // More lie than were expected: nothing is promised.
+        false => Constants::UNKNOWN,
+    };
     Ok((constants, counts))
 }
 
@@ -130,6 +134,8 @@ fn robustness(run: &Run, looks: &[(u64, Estimates)]) -> Result<Option<Sheet>> {
     }
     let (constants, counts) = constants(run, looks)?;
     let leverage = counts.leverage.map_or(String::new(), |c| format!("; leverage C up to {}", short(c)));
+    let beyond =
+        if run.config.byzantine > run.config.tolerance { "; more lie than the tolerance" } else { "" };
     let mut all = vec![series(0, "realised κ".into(), Style::Band, thin(&seen, MOST_POINTS, true))];
     all.extend(constants.proved.map(|k| level(1, format!("proved {}", short(k)), looks, k)));
     let least = counts.lower_bound();
@@ -139,7 +145,7 @@ fn robustness(run: &Run, looks: &[(u64, Estimates)]) -> Result<Option<Sheet>> {
     Ok(Some(Sheet {
         name: "theory-kappa",
         title: "Realised robustness",
-        note: format!("error of the aggregate in mean distances of the honest messages{leverage}"),
+        note: format!("error of the aggregate in mean distances of the honest messages{leverage}{beyond}"),
         axes: ["round", "κ, linear"],
         log: [false, true],
         series: all,

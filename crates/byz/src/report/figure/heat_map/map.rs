@@ -20,12 +20,12 @@ impl Field<'_> {
         let [first, second] = self.axes.map(|axis| &self.study.axes[axis]);
         let (left, cell_width, cell_height) = (110.0, 78.0, 40.0);
         let top = if medium == Medium::Paper { 58.0 } else { 8.0 };
-        let width = (left + 20.0 + cell_width * self.columns.len() as f64).max(460.0);
+        let width = (left + 20.0 + cell_width * self.columns.len() as f64).max(560.0);
         let height = top + cell_height * self.rows.len() as f64 + 46.0;
         let mut svg = Svg::new(width, height, title);
         if medium == Medium::Paper {
             svg.text(14.0, 24.0, Font::of(15.0).bold(), &fitting(title, 15.0, width - 28.0));
-            svg.text(14.0, 42.0, Font::of(11.0).class("soft"), note);
+            svg.text(14.0, 42.0, Font::of(11.0).class("soft"), &fitting(note, 11.0, width - 28.0));
         }
         let scale = self.scale();
         for (row, label) in self.rows.iter().enumerate() {
