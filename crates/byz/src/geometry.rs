@@ -95,10 +95,11 @@ impl<'a> Geometry<'a> {
 
     /// Whether some points lie so much farther apart than others that a sum over all of them may lose the near ones.
     pub fn is_stretched(&self) -> bool {
-        let apart = self.squared.as_slice().iter().filter(|&&squared| squared > 0.0);
-        let (nearest, farthest) = apart.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &squared| {
-            (low.min(squared), high.max(squared))
-        });
+        let (mut nearest, mut farthest) = (f64::INFINITY, 0.0f64);
+        for &squared in self.squared.as_slice() {
+            nearest = nearest.min(if squared > 0.0 { squared } else { f64::INFINITY });
+            farthest = farthest.max(squared);
+        }
         farthest * STRETCHED > nearest
     }
 

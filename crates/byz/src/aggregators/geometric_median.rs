@@ -21,6 +21,8 @@ use crate::{
     defense::{Requirements, Round},
     error::Result,
     geometry::{Geometry, Reference, lowest},
+    matrix::zeros,
+    measure::pairs,
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
     theory::{Constants, Counts, Definition},
@@ -142,6 +144,15 @@ impl Aggregator for GeometricMedian {
 /// medoid is farther than 2hρ. And what is so far away that its distance is known less well than ρ tells them nothing.
 fn medoid(geometry: &Geometry<'_>) -> usize {
     let n = geometry.messages();
+    if !geometry.is_stretched() {
+        let mut sums = zeros(n);
+        for (i, j) in pairs(n) {
+            let distance = geometry.squared(i, j).sqrt();
+            sums[i] += distance;
+            sums[j] += distance;
+        }
+        return lowest(&sums);
+    }
     let half = n / 2 + 1;
     let center = geometry.central(half);
     let radius: Vec<f64> = geometry.squared_row(center)[..n].iter().map(|squared| squared.sqrt()).collect();
