@@ -29,8 +29,9 @@ pub(crate) struct Arguments {
     /// Byzantine workers assumed, f
     #[arg(long, default_value_t = 3, value_name = "F")]
     tolerance: usize,
-    /// Rules to measure, separated by commas
-    #[arg(long, value_name = "EXPR,…", default_value = DEFAULT_RULES)]
+    /// Rules to measure, separated by commas [default: the eleven of the
+    /// README's table and their like]
+    #[arg(long, value_name = "EXPR,…", default_value = DEFAULT_RULES, hide_default_value = true)]
     rules: String,
     /// Threads
     #[arg(long, default_value_t = 1, value_name = "T")]

@@ -3,7 +3,7 @@
 //! Too small a t lets forgeries in; too large a one throws honest messages away, at best an error of t/(n − f − t) in the squared
 //! definition where the honest lie badly. Only a simulation can tell, because only it knows the honest mean.
 
-use super::estimates::Spread;
+use super::moments::Spread;
 use crate::{
     defense::Options, engine::Engine, error::Result, kernels::Scalar, messages::Messages, trainer::Trainer,
 };

@@ -3,6 +3,7 @@
 mod advisor;
 mod envelope;
 mod estimates;
+mod moments;
 
 pub use envelope::Envelope;
 pub use estimates::Estimates;
