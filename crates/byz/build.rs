@@ -20,12 +20,21 @@ fn main() {
     let mut arms = String::new();
     for n in 2..=LARGEST {
         let mut body = String::new();
-        for (i, j) in merge_exchange(n) {
-            let _ = write!(body, "exchange(v,{i},{j});");
+        let exchanges = merge_exchange(n);
+        for (step, &(i, j)) in exchanges.iter().enumerate() {
+            let uses =
+                |row: usize, steps: &[(usize, usize)]| steps.iter().any(|&(i, j)| i == row || j == row);
+            for row in [i, j].into_iter().filter(|&row| !uses(row, &exchanges[..step])) {
+                let _ = write!(body, "let v{row} = load({row});");
+            }
+            let _ = write!(body, "let (v{i}, v{j}) = (v{i}.min(v{j}), v{i}.max(v{j}));");
+            for row in [i, j].into_iter().filter(|&row| !uses(row, &exchanges[step + 1..])) {
+                let _ = write!(body, "store({row}, v{row});");
+            }
         }
         let _ = writeln!(
             code,
-            "impl Network<{n}> for Sorter {{ #[inline(always)] fn sort<L: Lanes>(v: &mut [L; {n}]) {{ {body} }} }}"
+            "impl Network<{n}> for Sorter {{ #[inline(always)] fn sort<L: Lanes>(mut load: impl FnMut(usize) -> L, mut store: impl FnMut(usize, L)) {{ {body} }} }}"
         );
         let _ = write!(arms, "{n} => $run!({n}),");
     }

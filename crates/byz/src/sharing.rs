@@ -1,6 +1,7 @@
 //! Jobs shared out among threads, with results in the order of the jobs; and workspaces that outlive them.
 
 use std::{
+    collections::VecDeque,
     ops::{Deref, DerefMut},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -10,7 +11,25 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `work` on every job, on up to `threads` threads that take jobs as they come free; each thread makes its own workspace.
+/// Jobs by thread. Each thread takes neighbouring jobs, the same ones in every pass: memory is read in long runs, and what
+/// a thread wrote is still in its cache when it comes back. One that is done helps the thread with most left, from its end.
+struct Queue<J>(Vec<VecDeque<(usize, J)>>);
+
+impl<J> Queue<J> {
+    fn new(jobs: Vec<J>, threads: usize) -> Queue<J> {
+        let count = jobs.len();
+        let mut jobs = jobs.into_iter().enumerate();
+        let share = |thread: usize| count * (thread + 1) / threads - count * thread / threads;
+        Queue((0..threads).map(|thread| jobs.by_ref().take(share(thread)).collect()).collect())
+    }
+
+    fn next(&mut self, thread: usize) -> Option<(usize, J)> {
+        let own = self.0[thread].pop_front();
+        own.or_else(|| self.0.iter_mut().max_by_key(|jobs| jobs.len())?.pop_back())
+    }
+}
+
+/// Runs `work` on every job, on up to `threads` threads; each makes its own workspace.
 pub fn share_out<J: Send, S, R: Send>(
     jobs: Vec<J>,
     threads: usize,
@@ -23,18 +42,20 @@ pub fn share_out<J: Send, S, R: Send>(
         return jobs.into_iter().map(|job| work(job, &mut space)).collect();
     }
     let results: Mutex<Vec<Option<R>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-    let queue = Mutex::new(jobs.into_iter().enumerate());
-    let next = || locked(&queue).next();
+    let queue = Mutex::new(Queue::new(jobs, threads));
+    let next = |thread| locked(&queue).next(thread);
+    let body = |thread| {
+        let mut space = workspace();
+        while let Some((index, job)) = next(thread) {
+            let result = work(job, &mut space);
+            locked(&results)[index] = Some(result);
+        }
+    };
     std::thread::scope(|scope| {
-        let body = || {
-            let mut space = workspace();
-            while let Some((index, job)) = next() {
-                let result = work(job, &mut space);
-                locked(&results)[index] = Some(result);
-            }
-        };
-        (1..threads).for_each(|_| drop(scope.spawn(body)));
-        body();
+        for thread in 1..threads {
+            scope.spawn(move || body(thread));
+        }
+        body(0);
     });
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_iter().map(|result| result.expect("every job ran")).collect()
@@ -101,6 +122,16 @@ mod tests {
             assert!(results.iter().enumerate().all(|(job, &result)| result == job * job));
         }
         assert!(made.into_inner() <= 50);
+        // One thread is held up until the others have done everything else.
+        let left = AtomicUsize::new(49);
+        let work = |job: usize, (): &mut ()| {
+            while job == 0 && left.load(Ordering::Relaxed) > 0 {
+                std::thread::yield_now();
+            }
+            left.fetch_sub(usize::from(job > 0), Ordering::Relaxed);
+            job
+        };
+        assert!(share_out((0..50).collect(), 3, || (), work).is_sorted());
         let none: Vec<u8> = share_out(Vec::<u8>::new(), 4, || (), |job, ()| job);
         assert!(none.is_empty());
     }

@@ -102,9 +102,8 @@ impl Lanes for F32x8 {
         avx2!((_mm256_set1_pd(value), _mm256_set1_pd(value)))
     }
     #[inline(always)]
-    fn add_to(self, sum: Self::Sum) -> Self::Sum {
-        let (low, high) = widen(self.0);
-        avx2!((_mm256_add_pd(sum.0, low), _mm256_add_pd(sum.1, high)))
+    fn widen(self) -> Self::Sum {
+        widen(self.0)
     }
     #[inline(always)]
     fn weigh_into(self, reference: Self::Sum, weight: f64, sum: Self::Sum) -> Self::Sum {
@@ -143,15 +142,15 @@ impl Lanes for F32x8 {
         avx2!(total_pd(_mm256_add_pd(sum.0, sum.1)))
     }
     #[inline(always)]
-    fn select_less(left: Self::Sum, right: Self::Sum, yes: Self, no: Self) -> Self {
-        avx2!({
-            let low = _mm256_castpd_ps(_mm256_cmp_pd::<_CMP_LT_OQ>(left.0, right.0));
-            let high = _mm256_castpd_ps(_mm256_cmp_pd::<_CMP_LT_OQ>(left.1, right.1));
-            // Every second 32-bit half of both masks, then the 64-bit quarters back in order.
-            let interleaved = _mm256_castps_pd(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
-            let mask = _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11_01_10_00>(interleaved));
-            Self(_mm256_blendv_ps(no.0, yes.0, mask))
-        })
+    fn sub_sums(sum: Self::Sum, other: Self::Sum) -> Self::Sum {
+        avx2!((_mm256_sub_pd(sum.0, other.0), _mm256_sub_pd(sum.1, other.1)))
+    }
+    #[inline(always)]
+    fn select_less(left: Self::Sum, right: Self::Sum, yes: Self::Sum, no: Self::Sum) -> Self::Sum {
+        avx2!((
+            _mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LT_OQ>(left.0, right.0)),
+            _mm256_blendv_pd(no.1, yes.1, _mm256_cmp_pd::<_CMP_LT_OQ>(left.1, right.1)),
+        ))
     }
     #[inline(always)]
     fn equal_bits(left: Self::Sum, right: Self::Sum) -> u32 {
@@ -233,8 +232,8 @@ impl Lanes for F64x4 {
         avx2!(_mm256_set1_pd(value))
     }
     #[inline(always)]
-    fn add_to(self, sum: __m256d) -> __m256d {
-        avx2!(_mm256_add_pd(sum, self.0))
+    fn widen(self) -> __m256d {
+        self.0
     }
     #[inline(always)]
     fn weigh_into(self, reference: __m256d, weight: f64, sum: __m256d) -> __m256d {
@@ -260,8 +259,12 @@ impl Lanes for F64x4 {
         total_pd(sum)
     }
     #[inline(always)]
-    fn select_less(left: __m256d, right: __m256d, yes: Self, no: Self) -> Self {
-        avx2!(Self(_mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LT_OQ>(left, right))))
+    fn sub_sums(sum: __m256d, other: __m256d) -> __m256d {
+        avx2!(_mm256_sub_pd(sum, other))
+    }
+    #[inline(always)]
+    fn select_less(left: __m256d, right: __m256d, yes: __m256d, no: __m256d) -> __m256d {
+        avx2!(_mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(left, right)))
     }
     #[inline(always)]
     fn equal_bits(left: __m256d, right: __m256d) -> u32 {

@@ -58,7 +58,7 @@ unsafe fn step<L: Lanes, const K: usize>(
     if let Some(row) = reference {
         for (k, base) in base.iter_mut().enumerate() {
             // SAFETY: the caller's promise.
-            *base = unsafe { L::load(rows[row].as_ptr().add(column + k * L::WIDTH)) }.add_to(zero);
+            *base = unsafe { L::load(rows[row].as_ptr().add(column + k * L::WIDTH)) }.widen();
         }
     }
     let mut sums = [zero; K];

@@ -25,8 +25,8 @@ pub(crate) const PADDING: usize = 8;
 /// rows in order that the second level keeps up: twenty were measured faster in place, a hundred faster packed.
 const LINES_PER_SET: u32 = 24;
 
-/// Rows per tile side: 4 × 2 accumulators, 4 + 2 operands and a difference fill 15 of 16 registers.
-const TALL: usize = 4;
+/// Rows per tile side: 5 × 2 accumulators, 2 + 1 operands and a difference leave the multipliers no gap to wait in.
+const TALL: usize = 5;
 
 /// How the pairs of `rows` rows are cut into tiles; made once per pass.
 pub(crate) struct Tiling {
@@ -122,8 +122,9 @@ fn accumulate_lanes<L: Lanes>(
         // every pair, which the tiles visit once.
         unsafe {
             to = match (shape.tall, shape.wide) {
-                (4, 2) => tile.run::<L, 4, 2>(to),
-                (4, 1) => tile.run::<L, 4, 1>(to),
+                (5, 2) => tile.run::<L, 5, 2>(to),
+                (5, 1) => tile.run::<L, 5, 1>(to),
+                (5, 0) => tile.triangle::<L, 5>(to),
                 (4, 0) => tile.triangle::<L, 4>(to),
                 (3, 0) => tile.triangle::<L, 3>(to),
                 (2, 0) => tile.triangle::<L, 2>(to),
@@ -156,12 +157,12 @@ impl<T: Scalar> Tile<'_, T> {
         while column < self.columns.len() {
             L::prefetch(self.ahead.wrapping_add(column));
             // SAFETY: the caller's promise.
-            let x: [L; A] = std::array::from_fn(|a| unsafe { L::load(left[a].add(column)) });
-            for b in 0..B {
+            let y: [L; B] = std::array::from_fn(|b| unsafe { L::load(right[b].add(column)) });
+            for a in 0..A {
                 // SAFETY: the caller's promise.
-                let y = unsafe { L::load(right[b].add(column)) };
-                for a in 0..A {
-                    let difference = x[a].sub(y);
+                let x = unsafe { L::load(left[a].add(column)) };
+                for b in 0..B {
+                    let difference = x.sub(y[b]);
                     sums[a][b] = difference.mul_add(difference, sums[a][b]);
                 }
             }

@@ -57,8 +57,8 @@ pub trait Lanes: Copy {
 
     /// All sums the same.
     fn splat_sum(value: f64) -> Self::Sum;
-    /// sum + self.
-    fn add_to(self, sum: Self::Sum) -> Self::Sum;
+    /// Every lane as an f64.
+    fn widen(self) -> Self::Sum;
     /// sum + weight · (self − reference), in f64.
     fn weigh_into(self, reference: Self::Sum, weight: f64, sum: Self::Sum) -> Self::Sum;
     /// sum + (self − other)², in f64.
@@ -69,8 +69,10 @@ pub trait Lanes: Copy {
     fn round(reference: Self::Sum, factor: f64, sum: Self::Sum) -> Self;
     /// The sums added up, in a fixed order.
     fn total_sum(sum: Self::Sum) -> f64;
+    /// sum − other.
+    fn sub_sums(sum: Self::Sum, other: Self::Sum) -> Self::Sum;
     /// Lane by lane `yes` where left < right, else `no`.
-    fn select_less(left: Self::Sum, right: Self::Sum, yes: Self, no: Self) -> Self;
+    fn select_less(left: Self::Sum, right: Self::Sum, yes: Self::Sum, no: Self::Sum) -> Self::Sum;
     /// A bit per lane where the sums are equal.
     fn equal_bits(left: Self::Sum, right: Self::Sum) -> u32;
     /// A bit per lane where the numbers are equal.
@@ -150,8 +152,8 @@ macro_rules! plain_lanes {
                 [value; 8]
             }
             #[inline(always)]
-            fn add_to(self, sum: [f64; 8]) -> [f64; 8] {
-                std::array::from_fn(|k| sum[k] + f64::from(self.0[k]))
+            fn widen(self) -> [f64; 8] {
+                self.0.map(f64::from)
             }
             #[inline(always)]
             fn weigh_into(self, reference: [f64; 8], weight: f64, sum: [f64; 8]) -> [f64; 8] {
@@ -177,8 +179,12 @@ macro_rules! plain_lanes {
                 ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
             }
             #[inline(always)]
-            fn select_less(left: [f64; 8], right: [f64; 8], yes: Self, no: Self) -> Self {
-                Self(std::array::from_fn(|k| if left[k] < right[k] { yes.0[k] } else { no.0[k] }))
+            fn sub_sums(sum: [f64; 8], other: [f64; 8]) -> [f64; 8] {
+                std::array::from_fn(|k| sum[k] - other[k])
+            }
+            #[inline(always)]
+            fn select_less(left: [f64; 8], right: [f64; 8], yes: [f64; 8], no: [f64; 8]) -> [f64; 8] {
+                std::array::from_fn(|k| if left[k] < right[k] { yes[k] } else { no[k] })
             }
             #[inline(always)]
             fn equal_bits(left: [f64; 8], right: [f64; 8]) -> u32 {

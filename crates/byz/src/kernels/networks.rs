@@ -8,17 +8,11 @@ use super::{Lanes, merge_exchange::merge_exchange};
 
 /// Sorts N vectors lane by lane.
 pub(crate) trait Network<const N: usize> {
-    fn sort<L: Lanes>(v: &mut [L; N]);
+    fn sort<L: Lanes>(load: impl FnMut(usize) -> L, store: impl FnMut(usize, L));
 }
 
 /// Implements [`Network`] for every unrolled size.
 pub(crate) struct Sorter;
-
-#[inline(always)]
-fn exchange<L: Lanes, const N: usize>(v: &mut [L; N], i: usize, j: usize) {
-    let (low, high) = (v[i].min(v[j]), v[i].max(v[j]));
-    (v[i], v[j]) = (low, high);
-}
 
 include!(concat!(env!("OUT_DIR"), "/networks.rs"));
 
