@@ -1,5 +1,6 @@
 //! Jobs shared out among threads, with results in the order of the jobs; and workspaces that outlive them.
 
+use crate::crew::with_helpers;
 use std::{
     collections::VecDeque,
     ops::{Deref, DerefMut},
@@ -51,12 +52,7 @@ pub fn share_out<J: Send, S, R: Send>(
             locked(&results)[index] = Some(result);
         }
     };
-    std::thread::scope(|scope| {
-        for thread in 1..threads {
-            scope.spawn(move || body(thread));
-        }
-        body(0);
-    });
+    with_helpers(threads - 1, &body);
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_iter().map(|result| result.expect("every job ran")).collect()
 }
