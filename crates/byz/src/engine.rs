@@ -1,9 +1,8 @@
 //! How the passes run: which kernels, how many threads, who hears of progress.
 //!
-//! The columns are cut into chunks whose number depends on the dimension alone. Threads take chunks as they
-//! come free; results are kept in chunk order. So no bit depends on the number of threads. Threads are started per
-//! pass (some ten microseconds) and only where a pass takes milliseconds; a resident pool would save nothing
-//! that can be measured and add state.
+//! The columns are cut into chunks whose number depends on the dimension alone. Threads take neighbouring
+//! chunks and help one another at the end; results are kept in chunk order. So no bit depends on the number of
+//! threads.
 
 use crate::{kernels::Kernels, sharing::share_out};
 use std::{mem::MaybeUninit, ops::Range};

@@ -30,8 +30,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
     /// Numbers per message; the published constant of the median grows with it
-    #[arg(long, default_value_t = 1, value_name = "D")]
-    dimension: usize,
+    /// [default: the task's, or 1]
+    #[arg(long, value_name = "D")]
+    dimension: Option<usize>,
     /// L0 of the (L0,L1)-smoothness
     #[arg(long)]
     l0: Option<f64>,
@@ -154,8 +155,13 @@ fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
         ));
     }
     let defense = Defense::new(&arguments.rule, b)?;
-    let (dimension, leverage) = (arguments.dimension.max(1), arguments.leverage);
-    let counts = Counts { messages: n, tolerance: b, dimension, definition: Definition::Linear, leverage };
+    let counts = Counts {
+        messages: n,
+        tolerance: b,
+        dimension: dimension(arguments)?,
+        definition: Definition::Linear,
+        leverage: arguments.leverage,
+    };
     let known = defense.robustness(&counts);
     let forms = [
         ("published", Form::Published, known.paper),
@@ -175,6 +181,15 @@ fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
         return Err(Error::Usage(format!("the theorem says nothing of {rule}: {why}; see byz kappa")));
     }
     Ok(columns)
+}
+
+fn dimension(arguments: &Arguments) -> Result<usize, Error> {
+    let of_task = |task: &String| Ok(registry::read("task", tasks::TABLE, task)?.dimension());
+    let of_task = arguments.task.as_ref().map(of_task).transpose()?.flatten();
+    match arguments.dimension.or(of_task) {
+        Some(0) => Err(Error::Usage("--dimension is at least 1".into())),
+        dimension => Ok(dimension.unwrap_or(1)),
+    }
 }
 
 /// The constants that were given, over those of the task.

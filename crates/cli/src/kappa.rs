@@ -59,7 +59,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let defense = Defense::new(&arguments.rule, arguments.tolerance)?;
     let counts = counts(arguments)?;
     defense.check_counts(counts.messages, counts.tolerance)?;
-    let known = defense.robustness(&counts);
+    let mut known = defense.robustness(&counts);
+    // What all honest messages can reach, those with little leverage need not.
+    known.exact = known.exact.filter(|_| !counts.is_restricted());
     // Where no constant holds, a counterexample says more than words.
     let doubtful = known.unbounded.is_some() || known.proved.is_none();
     let seconds = arguments.search.or(doubtful.then_some(2.0));
@@ -71,7 +73,6 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         let numbers: Vec<f64> = instance.rows.iter().flatten().copied().collect();
         write_npy_matrix(&arguments.output, &numbers, counts.dimension)?;
     }
-    let mut known = known;
     if known.unbounded.is_none() && found.as_ref().is_some_and(|found| found.ratio.is_infinite()) {
         known.unbounded = Some("the search found honest messages that agree and an aggregate that does not");
     }
@@ -81,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             "rule": arguments.rule, "workers": counts.messages, "tolerance": counts.tolerance,
             "dimension": counts.dimension, "definition": name(counts.definition),
             "paper": known.paper, "proved": known.proved, "exact": known.exact,
-            "lower_bound": counts.lower_bound(), "unbounded": known.unbounded,
+            "lower_bound": counts.least_possible(), "unbounded": known.unbounded,
             // JSON has no infinity.
             "found": found.as_ref().map(|instance| instance.ratio.min(f64::MAX)),
             "instance": found.as_ref().map(|_| &arguments.output),
@@ -145,7 +146,7 @@ fn tell(
         line("proved", known.proved)?;
         line("exact", known.exact)?;
     }
-    line("no rule is below", Some(counts.lower_bound()))?;
+    line("no rule is below", counts.least_possible())?;
     if let Some(instance) = found {
         match instance.ratio.is_finite() {
             true => line("found", Some(instance.ratio))?,

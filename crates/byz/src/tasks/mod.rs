@@ -152,6 +152,10 @@ pub struct Setting<'a> {
 pub trait Spec: Send + Sync {
     /// Reads the data and makes the task.
     fn open(&self, setting: &Setting<'_>) -> Result<AnyTask>;
+    /// Numbers per message, where they are known without the data.
+    fn dimension(&self) -> Option<usize> {
+        None
+    }
     /// What the convergence theorem knows of it with this L₁, where that has a closed form.
     fn problem(&self, _honest: usize, _l1: f64) -> Option<Problem> {
         None

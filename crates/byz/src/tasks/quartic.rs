@@ -107,6 +107,10 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
 };
 
 impl Spec for Quartic {
+    fn dimension(&self) -> Option<usize> {
+        Some(self.dimension)
+    }
+
     /// λmax(∇²f) = 12r² ≤ L₀ + L₁·4r³ for all r means L₀L₁² ≥ 16; a worker's shift s adds L₁‖s‖ to its L₀, and the
     /// largest counts. The shifts are those of `shift_seed`, else of seed 0. Momentum starts from zero.
     fn problem(&self, honest: usize, l1: f64) -> Option<Problem> {

@@ -54,6 +54,18 @@ impl Counts {
             (_, Definition::Squared) => self.ratio(),
         }
     }
+
+    /// The lower bound, where the messages behind it have no more leverage than was promised.
+    pub fn least_possible(&self) -> Option<f64> {
+        let fewer = self.majority().min(self.tolerance as f64);
+        let promised = self.leverage.unwrap_or(f64::INFINITY);
+        (self.tolerance == 0 || self.honest() / (2.0 * fewer) <= promised).then(|| self.lower_bound())
+    }
+
+    /// Whether the leverage is promised to be smaller than that of any honest messages: an exact value need not be reached.
+    pub fn is_restricted(&self) -> bool {
+        self.leverage.is_some_and(|leverage| leverage < self.honest() / 2.0)
+    }
 }
 
 /// What is known of a defence's coefficient.

@@ -29,6 +29,22 @@ fn the_quartic_needs_no_constants_and_its_bound_is_vacuous_at_3000_rounds() {
 }
 
 #[test]
+fn a_task_brings_its_own_dimension() {
+    let files = Files::new();
+    let arguments = "--rule median --workers 20 --byzantine 3 --rounds 100 --json --task";
+    let of_task = bound(&files, &format!("{arguments} quartic(dimension=7)")).expect(0).out;
+    assert_eq!(
+        of_task,
+        bound(&files, &format!("{arguments} quartic(dimension=7) --dimension 7")).expect(0).out
+    );
+    assert_ne!(
+        of_task,
+        bound(&files, &format!("{arguments} quartic(dimension=7) --dimension 1")).expect(0).out
+    );
+    bound(&files, &format!("{arguments} quartic --dimension 0")).expect(2).says("--dimension");
+}
+
+#[test]
 fn what_is_missing_or_impossible_is_usage() {
     let files = Files::new();
     let counts = "--workers 20 --byzantine 3 --rounds 100";

@@ -61,6 +61,19 @@ fn a_rule_without_a_constant_says_why_and_shows_a_counterexample() {
 }
 
 #[test]
+fn with_a_promised_leverage_nothing_is_called_exact_that_needs_more() {
+    let files = Files::new();
+    let arguments = "--rule median --workers 20 --tolerance 3 --json";
+    let told = |more: &str| -> Value {
+        serde_json::from_str(&kappa(&files, &format!("{arguments}{more}")).expect(0).out).unwrap()
+    };
+    let (free, restricted) = (told(""), told(" --leverage 2"));
+    assert!(free["exact"].is_f64() && free["lower_bound"].is_f64());
+    assert!(restricted["exact"].is_null() && restricted["lower_bound"].is_null(), "{restricted}");
+    assert_eq!(restricted["proved"], free["proved"]);
+}
+
+#[test]
 fn wrong_counts_are_usage() {
     let files = Files::new();
     kappa(&files, "--rule median --workers 4 --tolerance 2").expect(2).says("above twice");

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 /// The row that holds the value of this rank where two sorted halves were merged in place.
 #[inline(always)]
 pub(super) fn merged_row(rank: usize, rows: usize) -> usize {
-    if rank % 2 == 0 { rank / 2 } else { rows.div_ceil(2) + rank / 2 }
+    if rank.is_multiple_of(2) { rank / 2 } else { rows.div_ceil(2) + rank / 2 }
 }
 
 /// Values by rank; `MERGED` tells that they lie as [`merged_row`] says.
