@@ -20,6 +20,7 @@
 mod admission;
 pub mod aggregators;
 pub mod attacks;
+pub mod catalogue;
 mod crew;
 pub mod data;
 mod defense;
