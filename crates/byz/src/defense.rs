@@ -1,5 +1,7 @@
 //! The whole of it: admit → measure → plan → execute, with a verdict on every worker.
 
+mod mixed_rows;
+
 use crate::{
     admission::{admit, check_center, valid},
     aggregators::{self, Aggregator},
@@ -20,6 +22,8 @@ use crate::{
     verdict::{Reason, Verdict},
 };
 use std::sync::atomic::Ordering;
+
+pub use mixed_rows::MixedMessages;
 
 /// What a step of the pipeline must have measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,20 +167,39 @@ impl Defense {
         messages: &Messages<'_, T>,
         options: &Options<'_, T>,
     ) -> Result<Aggregate<T>> {
-        let (mut verdicts, dimension) = admit(messages, self.tolerance);
-        self.run(messages, dimension, options, &mut verdicts).map_err(|error| match error {
-            Error::Refused { reason, .. } => Error::Refused { reason, verdicts },
-            other => other,
-        })
+        let attempt = |rows: &Rows<'_, T>, workers: &[usize], tolerance| {
+            self.attempt(rows, workers, tolerance, options)
+        };
+        let (mut result, admitted) = self.admitted(messages, options, attempt)?;
+        result.warnings = admitted.warnings;
+        result.spread_over(&admitted.workers, admitted.verdicts);
+        Ok(result)
     }
 
-    fn run<T: Scalar>(
+    /// Runs `attempt` on the valid messages, again without those in which it finds an inadmissible value.
+    fn admitted<T: Scalar, R>(
+        &self,
+        messages: &Messages<'_, T>,
+        options: &Options<'_, T>,
+        attempt: impl Fn(&Rows<'_, T>, &[usize], usize) -> Result<Option<R>>,
+    ) -> Result<(R, Admitted)> {
+        let (mut verdicts, dimension) = admit(messages, self.tolerance);
+        let outcome = self.retry(messages, dimension, options, &mut verdicts, attempt);
+        match outcome {
+            Ok((result, workers, warnings)) => Ok((result, Admitted { workers, verdicts, warnings })),
+            Err(Error::Refused { reason, .. }) => Err(Error::Refused { reason, verdicts }),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn retry<T: Scalar, R>(
         &self,
         messages: &Messages<'_, T>,
         dimension: Option<usize>,
         options: &Options<'_, T>,
         verdicts: &mut [Verdict],
-    ) -> Result<Aggregate<T>> {
+        attempt: impl Fn(&Rows<'_, T>, &[usize], usize) -> Result<Option<R>>,
+    ) -> Result<(R, Vec<usize>, Vec<String>)> {
         let dimension = dimension.ok_or_else(|| Error::refused(Refusal::NoMajority))?;
         if let Some(center) = options.center {
             check_center(center, dimension)?;
@@ -187,12 +210,8 @@ impl Defense {
             // What stands in the way: counts that do not fit, or a pass that met an inadmissible value.
             let obstacle = match self.check_counts(workers.len(), tolerance) {
                 Err(refusal) => refusal,
-                Ok(warnings) => match self.attempt(&rows, &workers, tolerance, options)? {
-                    Some(mut result) => {
-                        result.warnings = warnings;
-                        result.spread_over(&workers, verdicts);
-                        return Ok(result);
-                    }
+                Ok(warnings) => match attempt(&rows, &workers, tolerance)? {
+                    Some(result) => return Ok((result, workers, warnings)),
                     // Every pass flags exactly what is looked for below, so this is a defect; better an error than a loop.
                     None => Error::Internal("a pass met an inadmissible value that no message holds".into()),
                 },
@@ -255,13 +274,7 @@ impl Defense {
         number: u64,
     ) -> Result<(Plan, Vec<(&'static str, Note)>)> {
         let mut round = Round { tolerance, number, workers: Some(workers) };
-        let mut mixed: Option<Geometry<'_>> = None;
-        for (_, _, step) in &self.steps {
-            let geometry = mixed.as_ref().unwrap_or(measured);
-            let mixing = step.mix(geometry, &round)?;
-            round.workers = round.workers.filter(|_| step.keeps_workers());
-            mixed = Some(geometry.mixed(mixing));
-        }
+        let mixed = self.mix(measured, &mut round)?;
         let geometry = mixed.as_ref().unwrap_or(measured);
         let mut decision = self.rule.2.plan(geometry, &round)?;
         if let Some(workers) = round.workers {
@@ -269,6 +282,18 @@ impl Defense {
         }
         let center = || measured.central(points.rows.count() - tolerance);
         Ok((Plan::new(decision.finish, geometry, measured, center), decision.notes))
+    }
+
+    /// The geometry of the rows that reach the rule; none where they are the messages themselves.
+    fn mix<'g>(&self, measured: &Geometry<'g>, round: &mut Round<'_>) -> Result<Option<Geometry<'g>>> {
+        let mut mixed: Option<Geometry<'_>> = None;
+        for (_, _, step) in &self.steps {
+            let geometry = mixed.as_ref().unwrap_or(measured);
+            let mixing = step.mix(geometry, round)?;
+            round.workers = round.workers.filter(|_| step.keeps_workers());
+            mixed = Some(geometry.mixed(mixing));
+        }
+        Ok(mixed)
     }
 
     /// What is known of the coefficient of robustness of the whole pipeline.
@@ -358,11 +383,19 @@ impl Defense {
     }
 }
 
+/// Who took part in a round.
+struct Admitted {
+    /// The worker of each valid row.
+    workers: Vec<usize>,
+    verdicts: Vec<Verdict>,
+    warnings: Vec<String>,
+}
+
 impl<T> Aggregate<T> {
     /// From valid rows to all workers.
-    fn spread_over(&mut self, workers: &[usize], verdicts: &[Verdict]) {
+    fn spread_over(&mut self, workers: &[usize], verdicts: Vec<Verdict>) {
         let count = verdicts.len();
-        self.verdicts = verdicts.to_vec();
+        self.verdicts = verdicts;
         self.weights = self.weights.take().map(|of_rows| {
             let mut weights = vec![0.0; count];
             workers.iter().zip(of_rows).for_each(|(&worker, weight)| weights[worker] = weight);

@@ -56,7 +56,7 @@ mod trainer;
 pub mod transforms;
 mod verdict;
 
-pub use defense::{Aggregate, Defense, Options, Requirements, Round, mixing_of};
+pub use defense::{Aggregate, Defense, MixedMessages, Options, Requirements, Round, mixing_of};
 pub use diagnostics::{Envelope, Estimates, Round as RoundReport};
 pub use engine::{Engine, Progress};
 pub use error::{Error, Kind, Refusal, Result};

@@ -46,7 +46,10 @@ impl Float {
     }
 
     /// Reads `out.len()` numbers that start `stride` bytes apart.
-    pub(super) fn decode<T: Scalar>(self, bytes: &[u8], stride: usize, out: &mut [T]) {
+    ///
+    /// # Panics
+    /// If `bytes` is too short for them.
+    pub fn decode<T: Scalar>(self, bytes: &[u8], stride: usize, out: &mut [T]) {
         match self {
             Float::F16 if stride == 2 => decode_halves(bytes, out),
             Float::F16 => each(bytes, stride, out, |bytes| f16::from_le_bytes(bytes).to_f64()),

@@ -1,0 +1,116 @@
+"""One vector from many: the call, and the object that remembers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._byz import Pipeline
+from .algorithms import Expression
+from .containers import unpack
+
+
+class NotGuaranteedWarning(UserWarning):
+    """The rule is defined for these numbers of workers and liars, but promises nothing."""
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """An aggregate and how it came about; what ``explain=True`` returns."""
+
+    vector: Any
+    """The aggregate, in the container of the messages."""
+    verdicts: list[str]
+    """Per worker: ``used``, ``missing``, or ``invalid: why``."""
+    weights: list[float]
+    """Per worker: its effective weight; for rules per coordinate the mean over (a sample of) the coordinates."""
+    distances: list[float | None]
+    """Per worker: its distance to the aggregate, if it was used."""
+    notes: dict[str, Any]
+    """What the rule tells about its decision."""
+    messages: int
+    """Messages that took part."""
+    tolerance: int
+    """Byzantine workers assumed among them."""
+    extra_passes: int
+    """Passes over the data taken because distances alone would have cancelled."""
+
+
+class Defense:
+    """A pipeline of pre-aggregators and a rule, for round after round.
+
+    `rule` is an expression such as ``"nnm+geometric_median"`` or an object of `byz.aggregators`; `tolerance` is the number of
+    Byzantine workers assumed. With `strict`, counts for which the rule promises nothing are refused instead of warned
+    about. `threads` is the number of threads at most, all processors by default; no bit depends on it.
+
+    What a rule remembers is kept here: the last aggregate for centred clipping, the number of the round for rules that draw.
+    """
+
+    def __init__(
+        self, rule: str | Expression = "nnm+geometric_median", tolerance: int = 3, *, strict: bool = False, threads: int | None = None
+    ) -> None:
+        if threads is not None and threads < 1:
+            raise ValueError("threads must be at least 1")
+        self.rule = str(rule)
+        self.tolerance = _count(tolerance)
+        self.strict = strict
+        self.threads = threads
+        self._pipeline = Pipeline(self.rule, self.tolerance, strict, threads)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all rounds."""
+        self.round = 0
+        self._center: list[np.ndarray] | None = None
+
+    def aggregate(self, vectors: Any, *, explain: bool = False) -> Any:
+        """The aggregate of one message per worker, in their container; with `explain` an `Aggregate`."""
+        messages, restore = unpack(vectors)
+        vector, promises, told = self._pipeline.aggregate(messages, self.round, self._center, explain)
+        for promise in promises:
+            warnings.warn(promise, NotGuaranteedWarning, stacklevel=2)
+        if self._pipeline.needs_center:
+            # The caller may write to what it gets.
+            self._center = [vector.copy()]
+        self.round += 1
+        return restore(vector) if told is None else Aggregate(vector=restore(vector), **told)
+
+    __call__ = aggregate
+
+    def __repr__(self) -> str:
+        return f"Defense({self.rule!r}, tolerance={self.tolerance})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_pipeline"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._pipeline = Pipeline(self.rule, self.tolerance, self.strict, self.threads)
+
+
+def aggregate(vectors: Any, rule: str | Expression = "nnm+geometric_median", tolerance: int = 3, *, explain: bool = False) -> Any:
+    """The aggregate of one message per worker, up to `tolerance` of which may be anything.
+
+    `vectors` is an array or tensor whose first axis is the worker, or a list with an array, a tensor, a list or mapping of
+    them per worker, ``None`` where nothing came. The aggregate is of the same kind, type and device. A message that is not
+    finite or of another form is left out with a verdict, and counts as one of the liars. With `explain` the result is an
+    `Aggregate`. Raises `RefusedError` where the messages do not allow an aggregate.
+    """
+    return Defense(rule, tolerance).aggregate(vectors, explain=explain)
+
+
+def mix(vectors: Any, rule: str | Expression, tolerance: int = 3) -> tuple[np.ndarray, list[str]]:
+    """What pre-aggregators make of the messages, one row each, and the verdict on every worker."""
+    messages, _ = unpack(vectors)
+    return Pipeline(f"{rule}+mean", _count(tolerance), False, None).mixed_rows(messages)
+
+
+def _count(tolerance: int) -> int:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, np.integer)):
+        raise TypeError(f"tolerance must be a whole number, got {tolerance!r}")
+    if tolerance < 0:
+        raise ValueError(f"tolerance must be at least zero, got {tolerance}")
+    return int(tolerance)

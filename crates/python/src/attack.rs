@@ -1,0 +1,108 @@
+//! An attack as Python holds it: forges rows from what the honest workers send.
+
+use crate::{
+    errors::raise,
+    pipeline::{Pipeline, matrix},
+    rows::{Arrays, Sent},
+};
+use byz::{
+    Engine, Error, Messages, Options, Result, RowsMut, Scalar,
+    attacks::{self, View},
+    registry,
+};
+use numpy::Element;
+use pyo3::{Py, PyAny, PyResult, Python, pyclass, pymethods};
+use std::sync::{Mutex, PoisonError};
+
+/// An attack and what it remembers from round to round, in either number type.
+#[pyclass(frozen, module = "byz._byz")]
+pub(crate) struct Attack {
+    single: Mutex<Box<dyn attacks::Attack<f32>>>,
+    double: Mutex<Box<dyn attacks::Attack<f64>>>,
+}
+
+/// The numbers of a round besides its messages.
+struct Call<'a> {
+    honest: Sent<'a>,
+    own: Sent<'a>,
+    round: u64,
+    seed: u64,
+    tolerance: usize,
+    pipeline: Option<&'a Pipeline>,
+}
+
+#[pymethods]
+impl Attack {
+    #[new]
+    fn new(py: Python<'_>, expression: &str) -> PyResult<Attack> {
+        let single = registry::read("attack", attacks::table::<f32>(), expression);
+        let double = registry::read("attack", attacks::table::<f64>(), expression);
+        Ok(Attack {
+            single: Mutex::new(single.map_err(|error| raise(py, error))?),
+            double: Mutex::new(double.map_err(|error| raise(py, error))?),
+        })
+    }
+
+    /// What the Byzantine workers send; `own` is what they would send if they were honest.
+    #[expect(clippy::too_many_arguments, reason = "only the Python layer calls it, by name")]
+    #[pyo3(signature = (honest, own, *, round, seed, tolerance, pipeline))]
+    fn forge(
+        &self,
+        py: Python<'_>,
+        honest: Arrays<'_>,
+        own: Arrays<'_>,
+        round: u64,
+        seed: u64,
+        tolerance: usize,
+        pipeline: Option<&Pipeline>,
+    ) -> PyResult<Py<PyAny>> {
+        let call = Call { honest: honest.sent(), own: own.sent(), round, seed, tolerance, pipeline };
+        match honest.is_double {
+            true => call.forge(py, &self.double),
+            false => call.forge(py, &self.single),
+        }
+    }
+}
+
+impl Call<'_> {
+    fn forge<T: Scalar + Element>(
+        &self,
+        py: Python<'_>,
+        attack: &Mutex<Box<dyn attacks::Attack<T>>>,
+    ) -> PyResult<Py<PyAny>> {
+        let forged = py.detach(|| {
+            let mut attack = attack.lock().unwrap_or_else(PoisonError::into_inner);
+            self.forged(attack.as_mut())
+        });
+        matrix(py, forged.map_err(|error| raise(py, error))?)
+    }
+
+    fn forged<T: Scalar>(&self, attack: &mut dyn attacks::Attack<T>) -> Result<Vec<Vec<T>>> {
+        let (honest, own) = (self.honest.rows::<T>(), self.own.rows::<T>());
+        let honest: Vec<&[T]> = honest.iter().map(Vec::as_slice).collect();
+        let dimension = honest.first().map_or(0, |row| row.len());
+        let mut data: Vec<T> = own.into_iter().flatten().collect();
+        let probe = |forged: &[&[T]]| match self.pipeline {
+            Some(pipeline) => {
+                let rows: Vec<&[T]> = honest.iter().chain(forged).copied().collect();
+                let options = Options { round: self.round, ..Options::default() };
+                Ok(pipeline.defense.aggregate(&Messages::from_rows(&rows), &options)?.vector)
+            }
+            None => Err(Error::Usage("this attack looks at the defence: give defense=".into())),
+        };
+        let next_loss = |_: &[T]| {
+            Err(Error::Usage("the next loss is known only in training: choose objective=displacement".into()))
+        };
+        let view = View {
+            round: self.round,
+            seed: self.seed,
+            tolerance: self.tolerance,
+            honest: &honest,
+            probe: &probe,
+            next_loss: &next_loss,
+            engine: Engine::default(),
+        };
+        attack.forge(&view, RowsMut::new(&mut data, dimension))?;
+        Ok(data.chunks(dimension.max(1)).map(<[T]>::to_vec).collect())
+    }
+}
