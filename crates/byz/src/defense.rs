@@ -14,7 +14,7 @@ use crate::{
     kernels::Scalar,
     matrix::Matrix,
     measure::{Points, ReferencePoint},
-    messages::{Messages, Rows},
+    messages::{Message, Messages, Rows},
     plan::{Note, Plan},
     pre_aggregators::{self, PreAggregator},
     registry,
@@ -200,7 +200,9 @@ impl Defense {
         verdicts: &mut [Verdict],
         attempt: impl Fn(&Rows<'_, T>, &[usize], usize) -> Result<Option<R>>,
     ) -> Result<(R, Vec<usize>, Vec<String>)> {
-        let dimension = dimension.ok_or_else(|| Error::refused(Refusal::NoMajority))?;
+        let came = messages.workers.iter().any(|message| matches!(message, Message::Row(_)));
+        let none = if came { Refusal::NoMajority } else { Refusal::NoMessages };
+        let dimension = dimension.ok_or_else(|| Error::refused(none))?;
         if let Some(center) = options.center {
             check_center(center, dimension)?;
         }
@@ -302,7 +304,8 @@ impl Defense {
         let mut reach = vec![*counts];
         for (_, _, step) in &self.steps {
             let last = reach[reach.len() - 1];
-            reach.push(Counts { messages: step.rows(last.messages), ..last });
+            // What was promised of the messages' leverage says nothing of mixed rows.
+            reach.push(Counts { messages: step.rows(last.messages), leverage: None, ..last });
         }
         let rule = self.rule.2.robustness(&reach[self.steps.len()]);
         let steps = self.steps.iter().zip(&reach).rev();

@@ -251,7 +251,7 @@ impl fmt::Display for Refusal {
             ),
             Refusal::NoMajority => f.write_str(
                 "no length or layout is shared by more than half of the messages, and by more than the tolerance; \
-                 give the expected length with --dimension, and all messages one number type",
+                 state the expected length (--dimension), and give all messages one number type",
             ),
             Refusal::NoMessages => f.write_str("no valid message arrived"),
             Refusal::TrustedWorker { worker } => write!(

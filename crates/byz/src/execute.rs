@@ -159,6 +159,9 @@ struct MixSpace<T> {
     wide: Option<WideSpace>,
 }
 
+/// Numbers below this differ by an admissible one.
+const HUGE: f64 = 1e145;
+
 /// The same in f64, for blocks whose differences overflow the message's type.
 struct WideSpace {
     rows: Scratch<f64>,
@@ -185,12 +188,19 @@ impl WideSpace {
         out: &mut [T],
     ) -> bool {
         let width = out.len();
-        let base: Vec<f64> = (0..width).map(|k| center.map_or(0.0, |row| rows[row][k].to_f64())).collect();
+        if rows.iter().any(|row| row.iter().any(|value| !value.is_admissible())) {
+            return false;
+        }
+        // The difference of two admissible numbers may not be one, but a quarter of it is.
+        let huge = rows.iter().any(|row| row.iter().any(|value| value.to_f64().abs() > HUGE));
+        let scale = if huge { 0.25 } else { 1.0 };
+        let base: Vec<f64> =
+            (0..width).map(|k| center.map_or(0.0, |row| scale * rows[row][k].to_f64())).collect();
         for (i, row) in rows.iter().enumerate() {
             let to = self.rows.row_mut(i);
             to.fill(0.0);
             for k in 0..width {
-                to[k] = row[k].to_f64() - base[k];
+                to[k] = scale * row[k].to_f64() - base[k];
             }
         }
         mix::mix(kernels, mixing.as_slice(), &self.rows, rows.len(), width, &mut self.mixed);
@@ -198,7 +208,7 @@ impl WideSpace {
         let mut result = [0.0; MIXED_BLOCK];
         let clean = coordinate::apply(kernels, rule, &mixed, &mut self.space, &mut result[..width]);
         for k in 0..width {
-            out[k] = T::from_f64(result[k] + base[k]);
+            out[k] = T::from_f64((result[k] + base[k]) / scale);
         }
         clean
     }

@@ -87,6 +87,11 @@ impl Column {
         largest_step(self.problem.l1, self.kappa)
     }
 
+    /// Whether the theorem speaks of this step.
+    fn may_step(&self) -> bool {
+        self.gamma0 <= self.allowed() * (1.0 + 1e-12)
+    }
+
     fn bound(&self, rounds: f64) -> f64 {
         self.problem.bound(self.kappa, self.gamma0, self.form, rounds)
     }
@@ -124,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 
 fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
     let (n, b) = (arguments.workers, arguments.byzantine);
-    if n <= 2 * b {
+    if n <= b.saturating_mul(2) {
         return Err(Error::Usage("the theorem needs --workers above twice --byzantine".into()));
     }
     let numbers = [
@@ -163,6 +168,7 @@ fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
         leverage: arguments.leverage,
     };
     let known = defense.robustness(&counts);
+    let task = of_task(arguments, n - b)?;
     let forms = [
         ("published", Form::Published, known.paper),
         ("simplified", Form::Simplified, known.paper),
@@ -170,7 +176,7 @@ fn columns(arguments: &Arguments) -> Result<Vec<Column>, Error> {
     ];
     let columns = forms.into_iter().filter_map(|(name, form, kappa)| kappa.map(|kappa| (name, form, kappa)));
     let columns = columns.map(|(name, form, kappa)| {
-        let problem = problem(arguments, n - b, kappa, form)?;
+        let problem = problem(arguments, task.as_ref(), n - b, kappa, form)?;
         let gamma0 = arguments.gamma0.unwrap_or_else(|| largest_step(problem.l1, kappa));
         Ok(Column { name, form, kappa, problem, gamma0 })
     });
@@ -192,20 +198,37 @@ fn dimension(arguments: &Arguments) -> Result<usize, Error> {
     }
 }
 
-/// The constants that were given, over those of the task.
-fn problem(arguments: &Arguments, honest: usize, kappa: f64, form: Form) -> Result<Problem, Error> {
-    if let Some(task) = &arguments.task {
-        let spec = registry::read("task", tasks::TABLE, task)?;
-        let Some(any) = spec.problem(honest, 1.0) else {
-            let problem = format!("the constants of {task} are not known in closed form; quartic's are");
-            return Err(Error::Usage(problem));
-        };
-        if !any.sigma.is_finite() {
-            return Err(Error::Usage(format!(
-                "the noise of {task} has no variance, which the theorem needs"
-            )));
+/// A task's constants as a function of L₁.
+type OfTask = Box<dyn Fn(f64) -> Problem>;
+
+fn of_task(arguments: &Arguments, honest: usize) -> Result<Option<OfTask>, Error> {
+    let Some(task) = &arguments.task else { return Ok(None) };
+    let Some(of_task) = registry::read("task", tasks::TABLE, task)?.problem(honest) else {
+        let problem = format!("the constants of {task} are not known in closed form; quartic's are");
+        return Err(Error::Usage(problem));
+    };
+    if !of_task(1.0).sigma.is_finite() {
+        return Err(Error::Usage(format!("the noise of {task} has no variance, which the theorem needs")));
+    }
+    match (arguments.l0, arguments.l1) {
+        (Some(l0), Some(l1)) if l0 < of_task(l1).l0 => {
+            let least = of_task(l1).l0;
+            Err(Error::Usage(format!("with --l1 {l1} no --l0 below {least} holds for {task}")))
         }
-        let at = |l1: f64| overridden(arguments, spec.problem(honest, l1).unwrap_or(any));
+        _ => Ok(Some(of_task)),
+    }
+}
+
+/// The constants that were given, over those of the task.
+fn problem(
+    arguments: &Arguments,
+    of_task: Option<&OfTask>,
+    honest: usize,
+    kappa: f64,
+    form: Form,
+) -> Result<Problem, Error> {
+    if let Some(of_task) = of_task {
+        let at = |l1: f64| overridden(arguments, of_task(l1));
         let best = || best_l1(at, kappa, arguments.gamma0, form, arguments.rounds as f64);
         return Ok(at(arguments.l1.unwrap_or_else(best)));
     }

@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             "rule": arguments.rule, "workers": counts.messages, "tolerance": counts.tolerance,
             "dimension": counts.dimension, "definition": name(counts.definition),
             "paper": known.paper, "proved": known.proved, "exact": known.exact,
-            "lower_bound": counts.least_possible(), "unbounded": known.unbounded,
+            "lower_bound": counts.least_possible(), "leverage": counts.leverage(), "unbounded": known.unbounded,
             // JSON has no infinity.
             "found": found.as_ref().map(|instance| instance.ratio.min(f64::MAX)),
             "instance": found.as_ref().map(|_| &arguments.output),
@@ -94,13 +94,17 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 
 fn counts(arguments: &Arguments) -> Result<Counts, Error> {
     let (messages, tolerance, dimension) = (arguments.workers, arguments.tolerance, arguments.dimension);
-    if messages <= 2 * tolerance || dimension == 0 {
+    if messages <= tolerance.saturating_mul(2) || dimension == 0 {
         return Err(Error::Usage(
             "a coefficient needs --workers above twice --tolerance, and --dimension of at least 1".into(),
         ));
     }
     if arguments.leverage.is_some_and(|leverage| !(leverage >= 1.0 && leverage.is_finite())) {
         return Err(Error::Usage("--leverage is a number of at least 1".into()));
+    }
+    if arguments.output.extension().is_none_or(|extension| extension != "npy") {
+        let file = arguments.output.display();
+        return Err(Error::Usage(format!("{file}: messages are saved as .npy, so name the file that way")));
     }
     let definition = match arguments.definition {
         Compare::Linear => Definition::Linear,
@@ -136,7 +140,12 @@ fn tell(
         Definition::Squared => ("‖F − m‖²", "mean ‖xᵢ − m‖²"),
     };
     writeln!(out, "{}: n = {n}, f = {f}, d = {d}", arguments.rule)?;
-    writeln!(out, "{left} ≤ κ · {right} over the honest messages, m their mean\n")?;
+    writeln!(out, "{left} ≤ κ · {right} over the honest messages, m their mean")?;
+    if counts.definition == Definition::Linear && arguments.rule.contains('+') {
+        let whose = if counts.is_restricted() { "as promised" } else { "which always holds" };
+        writeln!(out, "leverage C = {}, {whose}", counts.leverage())?;
+    }
+    writeln!(out)?;
     let mut line = |label: &str, value: Option<f64>| match value {
         Some(value) => writeln!(out, "{label:<22}{value:>12.4}"),
         None => writeln!(out, "{label:<22}{:>12}", "unknown"),

@@ -12,7 +12,10 @@ use byz::{
 };
 use numpy::Element;
 use pyo3::{Py, PyAny, PyResult, Python, pyclass, pymethods};
-use std::sync::{Mutex, PoisonError};
+use std::{
+    cell::Cell,
+    sync::{Mutex, PoisonError},
+};
 
 /// An attack and what it remembers from round to round, in either number type.
 #[pyclass(frozen, module = "byz._byz")]
@@ -82,13 +85,18 @@ impl Call<'_> {
         let honest: Vec<&[T]> = honest.iter().map(Vec::as_slice).collect();
         let dimension = honest.first().map_or(0, |row| row.len());
         let mut data: Vec<T> = own.into_iter().flatten().collect();
+        // A search takes what fails for harmless, so it cannot be the one to complain.
+        let blind = Cell::new(false);
         let probe = |forged: &[&[T]]| match self.pipeline {
             Some(pipeline) => {
                 let rows: Vec<&[T]> = honest.iter().chain(forged).copied().collect();
                 let options = Options { round: self.round, ..Options::default() };
                 Ok(pipeline.defense.aggregate(&Messages::from_rows(&rows), &options)?.vector)
             }
-            None => Err(Error::Usage("this attack looks at the defence: give defense=".into())),
+            None => {
+                blind.set(true);
+                Err(Error::Usage("no defence is given".into()))
+            }
         };
         let next_loss = |_: &[T]| {
             Err(Error::Usage("the next loss is known only in training: choose objective=displacement".into()))
@@ -102,7 +110,11 @@ impl Call<'_> {
             next_loss: &next_loss,
             engine: Engine::default(),
         };
-        attack.forge(&view, RowsMut::new(&mut data, dimension))?;
+        let forged = attack.forge(&view, RowsMut::new(&mut data, dimension));
+        if blind.get() {
+            return Err(Error::Usage("this attack looks at the defence: give defense=".into()));
+        }
+        forged?;
         Ok(data.chunks(dimension.max(1)).map(<[T]>::to_vec).collect())
     }
 }

@@ -38,7 +38,7 @@ impl PreAggregator for NearestNeighborMixing {
     /// α = f/(n−f); the published form is (8κ+4)αC.
     fn robustness(&self, constants: Constants, counts: &Counts) -> Constants {
         let share = counts.tolerance as f64 / counts.honest();
-        let leverage = counts.leverage.unwrap_or(counts.honest() / 2.0);
+        let leverage = counts.leverage();
         let squared = |kappa: f64| 8.0 * share * (kappa + 1.0);
         let (paper, proved) = match counts.definition {
             Definition::Squared => (constants.paper.map(squared), constants.proved.map(squared)),

@@ -156,8 +156,8 @@ pub trait Spec: Send + Sync {
     fn dimension(&self) -> Option<usize> {
         None
     }
-    /// What the convergence theorem knows of it with this L₁, where that has a closed form.
-    fn problem(&self, _honest: usize, _l1: f64) -> Option<Problem> {
+    /// What the convergence theorem knows of it as a function of L₁, where that has a closed form.
+    fn problem(&self, _honest: usize) -> Option<Box<dyn Fn(f64) -> Problem>> {
         None
     }
 }

@@ -113,7 +113,7 @@ impl Spec for Quartic {
 
     /// λmax(∇²f) = 12r² ≤ L₀ + L₁·4r³ for all r means L₀L₁² ≥ 16; a worker's shift s adds L₁‖s‖ to its L₀, and the
     /// largest counts. The shifts are those of `shift_seed`, else of seed 0. Momentum starts from zero.
-    fn problem(&self, honest: usize, l1: f64) -> Option<Problem> {
+    fn problem(&self, honest: usize) -> Option<Box<dyn Fn(f64) -> Problem>> {
         // Student's t has a variance above two degrees of freedom.
         let widening = match self.freedom {
             Some(freedom) if freedom > 2.0 => (freedom / (freedom - 2.0)).sqrt(),
@@ -126,21 +126,26 @@ impl Spec for Quartic {
         }
         let d = self.dimension as f64;
         let shifts = self.shifts(honest, self.shift_seed.unwrap_or(0));
+        let mean = |lengths: &[f64]| lengths.iter().sum::<f64>() / honest as f64;
         let lengths: Vec<f64> = shifts.iter().map(|shift| squared_norm(shift).sqrt()).collect();
-        let mean = |of: &dyn Fn(f64) -> f64| lengths.iter().map(|&s| of(s)).sum::<f64>() / honest as f64;
         let longest = lengths.iter().fold(0.0f64, |longest, &length| longest.max(length));
-        Some(Problem {
+        // ∇fᵢ(x⁰) = 4d·1 + sᵢ.
+        let gradient = |shift: &Vec<f64>| shift.iter().map(|s| (4.0 * d + s).powi(2)).sum::<f64>().sqrt();
+        let at_one = Problem {
             honest,
-            l0: 16.0 / (l1 * l1) + l1 * longest,
-            l1,
+            l0: 16.0 + longest,
+            l1: 1.0,
             sigma: self.noise * widening * d.sqrt(),
-            zeta: mean(&|s| s * s).sqrt(),
+            zeta: mean(&lengths.iter().map(|s| s * s).collect::<Vec<_>>()).sqrt(),
             initial_gap: d * d,
-            initial_momentum_error: 4.0 * d.powf(1.5),
+            initial_momentum_error: mean(&shifts.iter().map(gradient).collect::<Vec<_>>()),
             // fᵢ* = −3(‖sᵢ‖/4)^(4/3).
-            heterogeneity_gap: mean(&|s| 3.0 * (s / 4.0).powf(4.0 / 3.0)),
+            heterogeneity_gap: mean(
+                &lengths.iter().map(|s| 3.0 * (s / 4.0).powf(4.0 / 3.0)).collect::<Vec<_>>(),
+            ),
             initial_gradient: Some(4.0 * d.powf(1.5)),
-        })
+        };
+        Some(Box::new(move |l1| Problem { l0: 16.0 / (l1 * l1) + l1 * longest, l1, ..at_one }))
     }
 
     fn open(&self, setting: &Setting<'_>) -> Result<AnyTask> {

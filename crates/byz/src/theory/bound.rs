@@ -99,6 +99,9 @@ impl Problem {
     /// The least K with a bound of at most `target`; none if the floor is above it.
     pub fn rounds_for(&self, kappa: f64, gamma0: f64, form: Form, target: f64) -> Option<f64> {
         let reaches = |rounds: f64| self.bound(kappa, gamma0, form, rounds) <= target;
+        if reaches(0.0) {
+            return Some(0.0);
+        }
         let mut high = 1.0;
         while !reaches(high) {
             high *= 2.0;
@@ -146,7 +149,19 @@ mod tests {
 
     fn quartic(expression: &str, l1: f64) -> Problem {
         let task = registry::read("task", tasks::TABLE, expression).unwrap();
-        task.problem(17, l1).expect("everything is known of the quartic")
+        task.problem(17).expect("everything is known of the quartic")(l1)
+    }
+
+    #[test]
+    fn momentum_from_zero_is_as_far_off_as_the_workers_gradients_are_long() {
+        // At x⁰ = 1 in two dimensions ∇f = (8, 8); shifts that add up to zero make the mean of the lengths larger, never smaller.
+        let none = quartic("quartic(dimension=2,shift=0)", 1.0);
+        assert!((none.initial_momentum_error - 128.0f64.sqrt()).abs() < 1e-12);
+        let some = quartic("quartic(dimension=2,shift=100)", 1.0);
+        assert!(
+            some.initial_momentum_error > 100.0
+                && some.initial_momentum_error < 8.0 * 128.0f64.sqrt() + some.zeta
+        );
     }
 
     /// The theorem written down once more, in the order and the letters of the paper.
@@ -210,5 +225,7 @@ mod tests {
         assert!(p.bound(kappa, gamma0, Form::Published, k) <= 50.0);
         assert!(p.bound(kappa, gamma0, Form::Published, k * (1.0 - 1e-9) - 2.0) > 50.0);
         assert_eq!(p.rounds_for(kappa, gamma0, Form::Published, 0.01), None);
+        let at_once = p.bound(kappa, gamma0, Form::Published, 0.0);
+        assert_eq!(p.rounds_for(kappa, gamma0, Form::Published, at_once), Some(0.0));
     }
 }

@@ -62,6 +62,12 @@ impl Counts {
         (self.tolerance == 0 || self.honest() / (2.0 * fewer) <= promised).then(|| self.lower_bound())
     }
 
+    /// C: as promised, or what always holds.
+    pub fn leverage(&self) -> f64 {
+        let always = (self.honest() / 2.0).max(1.0);
+        self.leverage.map_or(always, |leverage| leverage.min(always))
+    }
+
     /// Whether the leverage is promised to be smaller than that of any honest messages: an exact value need not be reached.
     pub fn is_restricted(&self) -> bool {
         self.leverage.is_some_and(|leverage| leverage < self.honest() / 2.0)

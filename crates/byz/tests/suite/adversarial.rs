@@ -365,3 +365,26 @@ fn ties_around_the_median_go_to_the_lowest_workers_in_both_types() {
     check::<f32>();
     check::<f64>();
 }
+
+#[test]
+fn messages_at_the_edge_of_the_range_are_aggregated_like_smaller_ones() {
+    let mut stream = byz::Stream::new(3, "edge", 0, 0);
+    for n in [3, 9, 21] {
+        let row =
+            |_| (0..300).map(|_| (0.9 + 0.8 * stream.uniform()).copysign(stream.uniform() - 0.5)).collect();
+        let small: Vec<Vec<f64>> = (0..n).map(row).collect();
+        let edge: Vec<Vec<f64>> = small.iter().map(|row| row.iter().map(|x| x * 1e146).collect()).collect();
+        for before in ["nnm", "bucketing(size=2)", "adaptive_clipping"] {
+            for rule in ["median", "trimmed_mean", "mean_around_median", "krum", "geometric_median", "mean"] {
+                let (rule, f) = (format!("{before}+{rule}"), (n - 1) / 4);
+                let wanted =
+                    run(&rule, &small, f, Kernels::fastest()).unwrap_or_else(|e| panic!("{rule}: {e}"));
+                let found =
+                    run(&rule, &edge, f, Kernels::fastest()).unwrap_or_else(|e| panic!("{rule}: {e}"));
+                for (found, wanted) in found.vector.iter().zip(&wanted.vector) {
+                    assert!((found / 1e146 - wanted).abs() < 1e-9, "{rule}, n = {n}: {found} {wanted}");
+                }
+            }
+        }
+    }
+}

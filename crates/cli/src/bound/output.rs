@@ -6,14 +6,17 @@ use serde_json::json;
 use std::io::Write;
 
 pub(super) fn told(column: &Column, rounds: f64, epsilon: Option<f64>) -> serde_json::Value {
-    let terms = column.problem.terms(column.kappa, column.gamma0, column.form);
+    let problem = &column.problem;
+    let terms = problem.terms(column.kappa, column.gamma0, column.form);
     let terms: Vec<_> = terms
         .iter()
         .map(|term| json!({ "name": term.name, "formula": term.formula, "power": term.power, "value": term.value(rounds) }))
         .collect();
     json!({
-        "kappa": column.kappa, "l0": column.problem.l0, "l1": column.problem.l1,
-        "gamma0": column.gamma0, "gamma0_allowed": column.allowed(), "terms": terms,
+        "kappa": column.kappa, "l0": problem.l0, "l1": problem.l1, "sigma": problem.sigma, "zeta": problem.zeta,
+        "initial_gap": problem.initial_gap, "initial_momentum_error": problem.initial_momentum_error,
+        "heterogeneity_gap": problem.heterogeneity_gap, "initial_gradient": problem.initial_gradient,
+        "gamma0": column.gamma0, "gamma0_allowed": column.allowed(), "step_allowed": column.may_step(), "terms": terms,
         "bound": column.bound(rounds), "floor": column.floor(), "vacuous": column.vacuous(rounds),
         "rounds_for_epsilon": epsilon.and_then(|epsilon| column.rounds_for(epsilon)),
     })
@@ -35,6 +38,11 @@ pub(super) fn tell(out: &mut impl Write, arguments: &Arguments, columns: &[Colum
     line("coefficient", "κ", &|column| number(column.kappa))?;
     line("smoothness", "L₀", &|column| number(column.problem.l0))?;
     line("", "L₁", &|column| number(column.problem.l1))?;
+    line("noise", "σ", &|column| number(column.problem.sigma))?;
+    line("heterogeneity", "ζ", &|column| number(column.problem.zeta))?;
+    line("", "Δ*", &|column| number(column.problem.heterogeneity_gap))?;
+    line("at the start", "Δ", &|column| number(column.problem.initial_gap))?;
+    line("", "V₀", &|column| number(column.problem.initial_momentum_error))?;
     line("largest step", "γ₀ allowed", &|column| number(column.allowed()))?;
     line("step", "γ₀", &|column| number(column.gamma0))?;
     let terms = columns[0].problem.terms(columns[0].kappa, columns[0].gamma0, columns[0].form);
@@ -52,7 +60,7 @@ pub(super) fn tell(out: &mut impl Write, arguments: &Arguments, columns: &[Colum
             column.rounds_for(epsilon).map_or("never".into(), |rounds| format!("{rounds:.3e}"))
         })?;
     }
-    for column in columns.iter().filter(|column| column.gamma0 > column.allowed() * (1.0 + 1e-12)) {
+    for column in columns.iter().filter(|column| !column.may_step()) {
         writeln!(
             out,
             "\n{}: the step is larger than the theorem allows, which then promises nothing.",

@@ -45,6 +45,8 @@ def unpack(vectors: Any) -> tuple[np.ndarray | list[Any], Restore]:
     if isinstance(vectors, np.ndarray) or _is_tensor(vectors):
         return _unpack_stack(vectors)
     if isinstance(vectors, (list, tuple)):
+        if _are_plain_rows(vectors):
+            return list(vectors), _like(vectors[0], vectors[0].dtype.name)
         stacked = _stacked(vectors)
         return _unpack_workers(vectors) if stacked is None else _unpack_stack(stacked)
     if hasattr(vectors, "__dlpack__") or hasattr(vectors, "__array__"):
@@ -55,12 +57,24 @@ def unpack(vectors: Any) -> tuple[np.ndarray | list[Any], Restore]:
 def _unpack_stack(stack: Any) -> tuple[np.ndarray, Restore]:
     if stack.ndim < 2:
         raise ValueError(f"vectors: expected one row per worker, got a single row of shape {tuple(stack.shape)}")
-    part = read_array(stack)
+    try:
+        part = read_array(stack)
+    except Unreadable as problem:
+        raise TypeError(f"vectors: {problem}") from None
     rows = part.array if stack.ndim == 2 else part.array.reshape(part.shape[0], -1)
     restore = _like(stack, part.dtype)
     if stack.ndim == 2:
         return rows, restore
     return rows, lambda vector: restore(vector.reshape(part.shape[1:]))
+
+
+def _are_plain_rows(vectors: Sequence[Any]) -> bool:
+    """Whether all are vectors of NumPy of one kind, with nothing left to look at."""
+    first = vectors[0] if vectors else None
+    if type(first) is not np.ndarray or first.ndim != 1 or first.dtype not in (np.float32, np.float64):
+        return False
+    like = (np.ndarray, first.dtype, first.shape)
+    return first.dtype.isnative and all((type(one), getattr(one, "dtype", None), getattr(one, "shape", None)) == like for one in vectors)
 
 
 def _stacked(vectors: Sequence[Any]) -> Any:
@@ -112,16 +126,19 @@ def _unpack_workers(vectors: Sequence[Any]) -> tuple[list[Any], Restore]:
         except Unreadable as problem:
             read.append(str(problem))
     messages = [message for message in read if isinstance(message, _Message)]
+    problems = [message for message in read if isinstance(message, str)]
+    if problems and not messages:
+        raise TypeError(f"vectors: {problems[0]}")
     if not messages:
-        problems = [message for message in read if isinstance(message, str)]
-        raise TypeError(problems[0] if problems else "vectors: no worker sent anything")
+        # For the engine to refuse.
+        return list(read), lambda vector: vector
     usual = _usual(messages, present=sum(message is not None for message in read))
     rows = [_row(message, usual) for message in read]
     return rows, (usual or messages[0]).restored
 
 
 def _usual(messages: list[_Message], present: int) -> _Message | None:
-    """A message of the form that more than half have."""
+    """A message of the form that more than half have; none if there is no such form."""
     signature, count = Counter(message.signature for message in messages).most_common(1)[0]
     if 2 * count <= present:
         return None

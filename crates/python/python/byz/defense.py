@@ -68,10 +68,14 @@ class Defense:
 
     def aggregate(self, vectors: Any, *, explain: bool = False) -> Any:
         """The aggregate of one message per worker, in their container; with `explain` an `Aggregate`."""
+        return self._aggregate(vectors, explain)
+
+    def _aggregate(self, vectors: Any, explain: bool) -> Any:
         messages, restore = unpack(vectors)
         vector, promises, told = self._pipeline.aggregate(messages, self.round, self._center, explain)
         for promise in promises:
-            warnings.warn(promise, NotGuaranteedWarning, stacklevel=2)
+            # As the caller of `aggregate`, the method or the function.
+            warnings.warn(promise, NotGuaranteedWarning, stacklevel=3)
         if self._pipeline.needs_center:
             # The caller may write to what it gets.
             self._center = [vector.copy()]
@@ -99,7 +103,7 @@ def aggregate(vectors: Any, rule: str | Expression = "nnm+geometric_median", tol
     finite or of another form is left out with a verdict, and counts as one of the liars. With `explain` the result is an
     `Aggregate`. Raises `RefusedError` where the messages do not allow an aggregate.
     """
-    return Defense(rule, tolerance).aggregate(vectors, explain=explain)
+    return Defense(rule, tolerance)._aggregate(vectors, explain)
 
 
 def mix(vectors: Any, rule: str | Expression, tolerance: int = 3) -> tuple[np.ndarray, list[str]]:

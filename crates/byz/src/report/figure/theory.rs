@@ -138,8 +138,7 @@ fn robustness(run: &Run, looks: &[(u64, Estimates)]) -> Result<Option<Sheet>> {
         if run.config.byzantine > run.config.tolerance { "; more lie than the tolerance" } else { "" };
     let mut all = vec![series(0, "realised κ".into(), Style::Band, thin(&seen, MOST_POINTS, true))];
     all.extend(constants.proved.map(|k| level(1, format!("proved {}", short(k)), looks, k)));
-    let least = counts.lower_bound();
-    if least > 0.0 {
+    if let Some(least) = counts.least_possible().filter(|&least| least > 0.0) {
         all.push(level(2, format!("no rule is below {} in the worst case", short(least)), looks, least));
     }
     Ok(Some(Sheet {

@@ -1,0 +1,1 @@
+"""Other libraries' names and conventions over this engine."""

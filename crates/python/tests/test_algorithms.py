@@ -1,0 +1,51 @@
+"""The classes follow the engine's tables, and so do the stubs beside them."""
+
+import inspect
+import pickle
+from pathlib import Path
+
+import pytest
+
+import byz
+from byz import stubs
+from byz.algorithms import FAMILIES, class_name
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_algorithm_has_its_class(family):
+    module = getattr(byz, family)
+    for item in byz.describe(family):
+        made = getattr(module, class_name(item["name"]))
+        assert issubclass(made, getattr(module, FAMILIES[family])) and made.name == item["name"]
+        assert item["summary"][1:] in inspect.getdoc(made)
+        assert list(inspect.signature(made).parameters) == [one["name"] for one in item["parameters"]]
+        one = made()
+        assert str(one) == item["name"] and pickle.loads(pickle.dumps(one)) == one
+
+
+def test_names_are_those_of_the_tables():
+    assert byz.names("aggregator") == byz.names("aggregators") and "krum" in byz.names("aggregator")
+    with pytest.raises(ValueError, match="no family is called 'rules'"):
+        byz.names("rules")
+
+
+def test_objects_are_their_expressions(rows):
+    rule = byz.pre_aggregators.NearestNeighborMixing() + byz.aggregators.GeometricMedian(iterations=8, smoothing=0.1)
+    assert str(rule) == "nearest_neighbor_mixing+geometric_median(iterations=8,smoothing=0.1)"
+    assert (byz.aggregate(rows, rule) == byz.aggregate(rows, str(rule))).all()
+    assert repr(byz.aggregators.Krum(power=4)) == "Krum(power=4)"
+    worst = byz.attacks.WorstOf(attacks=[byz.attacks.SignFlip(), byz.attacks.LittleIsEnough(z=1.5)])
+    assert str(worst) == "worst_of(attacks=[sign_flip,little_is_enough(z=1.5)])"
+
+
+def test_parameters_are_checked_when_they_are_given():
+    with pytest.raises(ValueError, match="did you mean 'power'"):
+        byz.aggregators.Krum(powr=4)
+    with pytest.raises(ValueError, match="expected one of 1, 2, 4"):
+        byz.aggregators.Krum(power=3)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_stubs_say_what_the_tables_say(family):
+    stub = Path(byz.__file__).with_name(f"{family}.pyi")
+    assert stub.read_text() == stubs.written(family), "run: python -m byz.stubs"

@@ -1,0 +1,201 @@
+"""Side by side with ByzFL itself on finite input, and where it breaks."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import byz
+import byz.compat.byzfl as ours
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+theirs = pytest.importorskip("byzfl", reason="byzfl is not installed")
+
+RULES = [
+    ("Average", {}),
+    ("Median", {}),
+    ("TrMean", {"f": 0}),
+    ("TrMean", {"f": 3}),
+    ("GeometricMedian", {}),
+    ("GeometricMedian", {"nu": 0.5, "T": 8}),
+    ("GeometricMedian", {"T": 0}),
+    ("Krum", {"f": 3}),
+    ("Krum", {}),
+    ("MultiKrum", {"f": 3}),
+    ("CenteredClipping", {}),
+    ("CenteredClipping", {"L": 3, "tau": 0.7}),
+    ("CenteredClipping", {"L": 0}),
+    ("MDA", {"f": 2}),
+    ("MoNNA", {"f": 3, "idx": 4}),
+    ("Meamed", {"f": 3}),
+    ("NNM", {"f": 3}),
+    ("NNM", {"f": 0}),
+    ("Bucketing", {"s": 3}),
+    ("Bucketing", {}),
+    ("Clipping", {}),
+    ("Clipping", {"c": 0.5}),
+    ("ARC", {"f": 3}),
+    ("ARC", {}),
+    ("SignFlipping", {}),
+    ("InnerProductManipulation", {"tau": 1.5}),
+    ("ALittleIsEnough", {}),
+    ("ALittleIsEnough", {"tau": -0.5}),
+    ("Mimic", {"epsilon": 2}),
+    ("Inf", {}),
+    ("Gaussian", {"mu": 1.0, "sigma": 2.0}),
+    ("LabelFlipping", {}),
+]
+
+
+def inputs(n=11, d=23):
+    random = np.random.default_rng(n * d)
+    array = random.normal(size=(n, d)) + random.normal(size=d)
+    single = torch.from_numpy(array.astype(np.float32))
+    return {
+        "array": array,
+        "array of float32": array.astype(np.float32),
+        "list of arrays": list(array),
+        "tensor": single,
+        "list of tensors": list(single),
+    }
+
+
+def copied(vectors):
+    if isinstance(vectors, list):
+        return [copied(vector) for vector in vectors]
+    return vectors.copy() if isinstance(vectors, np.ndarray) else vectors.clone()
+
+
+def call(library, name, parameters, vectors, rounds=1):
+    np.random.seed(5)
+    torch.manual_seed(5)
+    made = getattr(library, name)(**parameters)
+    for _ in range(rounds):
+        result = made(copied(vectors))
+    return result
+
+
+@pytest.mark.parametrize("kind", inputs())
+@pytest.mark.parametrize("name, parameters", RULES, ids=lambda value: value if isinstance(value, str) else str(value))
+def test_the_same_results_in_the_same_containers(name, parameters, kind):
+    vectors = inputs()[kind]
+    expected, found = [call(library, name, parameters, vectors) for library in (theirs, ours)]
+    assert type(found) is type(expected) and found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    tolerance = 1e-5 if "32" in str(expected.dtype) else 1e-12
+    assert np.allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", ["Optimal_InnerProductManipulation", "Optimal_ALittleIsEnough"])
+@pytest.mark.parametrize("kind", ["array", "tensor"])
+def test_line_searches_find_the_same(name, kind):
+    for arguments in ({}, {"f": 3, "evals": 12, "start": 0.5, "delta": 2.0, "ratio": 0.7}):
+        vectors = inputs()[kind]
+        expected, found = [call(library, name, arguments, vectors) for library in (theirs, ours)]
+        assert np.allclose(found, expected, rtol=1e-4, atol=1e-5)
+    expected, found = [
+        getattr(library, name)(agg=library.TrMean(f=3), pre_agg_list=[library.NNM(f=3)], f=3)(vectors) for library in (theirs, ours)
+    ]
+    assert np.allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_centred_clipping_goes_on_from_its_last_aggregate():
+    vectors = inputs()["tensor"]
+    expected, found = [call(library, "CenteredClipping", {"tau": 0.3}, vectors, rounds=4) for library in (theirs, ours)]
+    assert np.allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 40])
+def test_any_number_of_vectors(n):
+    vectors, f = inputs(n, 9)["array"], (n - 1) // 2
+    for name in ("Median", "TrMean", "Krum", "MultiKrum", "Meamed", "NNM", "ARC"):
+        parameters = {} if name == "Median" else {"f": f}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = call(theirs, name, parameters, vectors)
+        assert np.allclose(call(ours, name, parameters, vectors), expected, atol=1e-12), (name, f)
+
+
+WRONG = [
+    ("TrMean", {"f": -1}),
+    ("TrMean", {"f": 1.5}),
+    ("GeometricMedian", {"nu": 1}),
+    ("GeometricMedian", {"T": -1}),
+    ("CenteredClipping", {"L": 1.0}),
+    ("CenteredClipping", {"tau": 1}),
+    ("MoNNA", {"idx": -1}),
+    ("Bucketing", {"s": 0}),
+    ("Clipping", {"c": 1}),
+    ("InnerProductManipulation", {"tau": 1}),
+    ("ALittleIsEnough", {"tau": "x"}),
+    ("Mimic", {"epsilon": -1}),
+    ("Gaussian", {"mu": 1}),
+    ("Gaussian", {"sigma": -1.0}),
+    ("Optimal_ALittleIsEnough", {"evals": 0}),
+    ("Optimal_ALittleIsEnough", {"delta": 0.0}),
+    ("Optimal_InnerProductManipulation", {"ratio": 0.5}),
+]
+
+
+@pytest.mark.parametrize("name, parameters", WRONG)
+def test_wrong_parameters_raise_the_same_kind_of_error(name, parameters):
+    raised = []
+    for library in (theirs, ours):
+        with pytest.raises(Exception) as problem:
+            getattr(library, name)(**parameters)
+        raised.append(problem.type)
+    assert raised[0] is raised[1]
+
+
+@pytest.mark.parametrize("name", ["TrMean", "Krum", "MultiKrum", "MDA", "MoNNA", "Meamed", "CAF", "SMEA"])
+def test_too_many_liars_raise_the_same_kind_of_error(name):
+    for library in (theirs, ours):
+        with pytest.raises(ValueError):
+            getattr(library, name)(f=6)(inputs()["array"])
+        with pytest.raises(TypeError):
+            getattr(library, name)(f=1)("vectors")
+
+
+def test_eigenvalue_rules_agree_where_liars_stand_out():
+    # ByzFL takes one random power step, so only a clear case is comparable.
+    vectors = inputs(9, 6)["array"].copy()
+    vectors[7:] += 1000.0
+    np.random.seed(0)
+    assert np.allclose(ours.SMEA(f=2)(vectors), theirs.SMEA(f=2)(vectors), atol=1e-9)
+    assert np.linalg.norm(ours.CAF(f=2)(vectors) - vectors[:7].mean(axis=0)) < 2.0
+
+
+BREAKING = ["Median", "Krum", "MultiKrum", "GeometricMedian", "Meamed", "CenteredClipping", "TrMean", "CAF", "MDA", "SMEA"]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
+@pytest.mark.parametrize("name", BREAKING)
+def test_where_byzfl_breaks_ours_is_near_the_honest_vectors(name, value):
+    vectors = inputs(9, 6)["array"].copy()
+    vectors[8] = value
+    honest = vectors[:8].mean(axis=0)
+    parameters = {} if name in ("Median", "GeometricMedian", "CenteredClipping") else {"f": 2}
+    for kind in (vectors, torch.from_numpy(vectors.astype(np.float32)), list(vectors)):
+        found = np.asarray(getattr(ours, name)(**parameters)(kind))
+        assert np.linalg.norm(found - honest) < (20.0 if name == "CenteredClipping" else 4.0)
+
+
+def test_input_is_not_modified_and_double_stays_double():
+    vectors = inputs()["array"]
+    for made in (ours.Clipping(c=0.1), ours.ARC(f=3)):
+        before = vectors.copy()
+        made(vectors)
+        assert np.array_equal(vectors, before)
+    double = torch.from_numpy(vectors)
+    assert ours.Median()(double).dtype == torch.float64 and theirs.Median()(double).dtype == torch.float32
+    for name in ("CAF", "SMEA"):
+        made = getattr(ours, name)(f=2)
+        assert np.array_equal(made(vectors), made(vectors))
+    assert np.array_equal(ours.CAF()(np.ones((4, 3))), np.ones(3))
+
+
+def test_one_refuses_rather_than_guess():
+    vectors = inputs()["array"]
+    vectors[:6] = np.nan
+    with pytest.raises(byz.RefusedError):
+        ours.Median()(vectors)

@@ -1,0 +1,110 @@
+"""Rules, verdicts, what is remembered, and what is refused."""
+
+import pickle
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import byz
+
+
+def test_liars_do_not_move_it_far(rows):
+    honest = rows[:17].mean(axis=0)
+    for huge in (1e30, -3e38, np.nan, np.inf):
+        attacked = rows.copy()
+        attacked[17:] = huge
+        assert np.linalg.norm(byz.aggregate(attacked) - honest) < 2.0
+    told = byz.aggregate(attacked, explain=True)
+    assert told.verdicts[17] == "invalid: inf at coordinate 0" and told.weights[17] == 0.0 and told.distances[17] is None
+
+
+def test_too_many_liars_are_refused_with_verdicts(rows):
+    rows[:4] = np.nan
+    with pytest.raises(byz.RefusedError, match="more than the tolerance of 3") as refused:
+        byz.aggregate(rows)
+    assert refused.value.verdicts[:5] == ["invalid: NaN at coordinate 0"] * 4 + ["used"]
+    assert isinstance(refused.value, ValueError)
+
+
+def test_what_is_not_promised_is_warned_about_or_refused(rows):
+    with pytest.warns(byz.NotGuaranteedWarning, match="mean promises robustness only for f = 0"):
+        byz.aggregate(rows, "mean")
+    with pytest.raises(byz.RefusedError):
+        byz.Defense("mean", 3, strict=True)(rows)
+
+
+def test_errors_say_what_to_do():
+    with pytest.raises(ValueError, match="did you mean 'krum'"):
+        byz.Defense("kurm")
+    with pytest.raises(ValueError, match="krum has no parameter 'powr'"):
+        byz.Defense("krum(powr=2)")
+    with pytest.raises(TypeError, match="tolerance"):
+        byz.Defense("krum", 2.0)
+    with pytest.raises(ValueError, match="at least zero"):
+        byz.Defense("krum", -1)
+    with pytest.raises(ValueError, match="threads"):
+        byz.Defense("krum", 1, threads=0)
+
+
+def test_no_bit_depends_on_the_threads():
+    rows = np.random.default_rng(0).normal(size=(20, 100_001)).astype(np.float32)
+    for rule in ("nnm+geometric_median", "median", "krum", "nnm+trimmed_mean"):
+        first, *others = [byz.Defense(rule, 3, threads=threads)(rows) for threads in (1, 2, 3, None)]
+        assert all(np.array_equal(first, other) for other in others)
+
+
+def test_centred_clipping_remembers_the_last_aggregate(rows):
+    defense = byz.Defense("centered_clipping(radius=0.1)", 1)
+    first, second = defense(rows), defense(rows)
+    assert not np.array_equal(first, second)
+    copy = pickle.loads(pickle.dumps(defense))
+    assert np.array_equal(copy(rows), defense(rows))
+    first[:] = np.nan  # The caller's, not ours.
+    defense.reset()
+    assert np.isfinite(defense(rows)).all() and defense.round == 1
+
+
+def test_buckets_are_drawn_anew_each_round(rows):
+    defense = byz.Defense("bucketing(size=2)+median", 3)
+    first, second = defense(rows), defense(rows)
+    assert not np.array_equal(first, second)
+    assert np.array_equal(first, byz.aggregate(rows, "bucketing(size=2)+median", 3))
+
+
+def test_other_threads_of_python_go_on_meanwhile():
+    rows = np.random.default_rng(0).normal(size=(30, 400_000))
+    done, ticks = threading.Event(), 0
+
+    def work():
+        for _ in range(3):
+            byz.Defense("nnm+geometric_median", 5, threads=1)(rows)
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while not done.is_set():
+        time.sleep(0.001)
+        ticks += 1
+    worker.join()
+    assert ticks > 5  # With the lock held throughout, one call at most would let us in once each.
+
+
+def test_many_threads_may_share_a_defense(rows):
+    defense = byz.Defense("nnm+geometric_median", 3)
+    expected, found = byz.aggregate(rows), []
+    workers = [threading.Thread(target=lambda: found.extend(defense(rows) for _ in range(50))) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(found) == 200 and all(np.array_equal(one, expected) for one in found)
+
+
+def test_mixing_alone(rows):
+    mixed, verdicts = byz.mix(rows.astype(np.float64), "nnm", 3)
+    distances = np.linalg.norm(rows[:, None].astype(float) - rows[None], axis=2)
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :17]
+    assert np.allclose(mixed, rows.astype(float)[nearest].mean(axis=1), atol=1e-12)
+    assert verdicts == ["used"] * 20
