@@ -2,14 +2,16 @@
 //! 80 µs on a small cloud machine, waking one that sleeps 30, and calling one that is still looking around 1.
 //!
 //! A call for help is an offer, never a debt: who called works too, and when nothing is left withdraws what no helper
-//! took up. So calls may nest, and a machine that cannot start threads is only slower.
+//! took up. So calls may nest, and a machine that cannot start threads is only slower. A process that was forked off has none of
+//! its parent's threads, but may have a lock that one of them held: there everyone works alone.
 
 use std::{
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
+    process,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -22,6 +24,7 @@ static CREW: Crew = Crew {
     offers: Mutex::new(Offers { open: VecDeque::new(), helpers: 0, busy: 0 }),
     call: Condvar::new(),
     open: AtomicUsize::new(0),
+    process: AtomicU32::new(0),
 };
 
 struct Crew {
@@ -29,6 +32,8 @@ struct Crew {
     call: Condvar,
     /// Open offers, to look at without the lock.
     open: AtomicUsize,
+    /// Whose threads they are; zero before the first call.
+    process: AtomicU32,
 }
 
 struct Offers {
@@ -57,6 +62,9 @@ unsafe impl Sync for Errand {}
 /// Runs `body(0)` here and, where helpers are free, `body(1)` to `body(helpers)` on them; returns when all have ended.
 /// Every participant must be able to do all of the work alone.
 pub(crate) fn with_helpers(helpers: usize, body: &(dyn Fn(usize) + Sync)) {
+    if !CREW.is_ours() {
+        return body(0);
+    }
     // SAFETY: only the lifetime changes; `Recall` outwaits everyone who could use the pointer.
     let body_for_all: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(body) };
     let errand = Arc::new(Errand {
@@ -90,6 +98,15 @@ impl Drop for Recall<'_> {
 }
 
 impl Crew {
+    /// Whether this is the process that the helpers belong to, or the first to call.
+    fn is_ours(&self) -> bool {
+        let process = process::id();
+        match self.process.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(owner) => owner == process,
+        }
+    }
+
     fn locked(&self) -> MutexGuard<'_, Offers> {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -69,6 +69,11 @@ pub enum Error {
         /// In which round.
         round: u64,
     },
+    /// A run was asked to stop; the same call goes on from there.
+    Interrupted {
+        /// After which round.
+        round: u64,
+    },
     /// A defect of this library.
     Internal(
         /// What happened.
@@ -166,6 +171,8 @@ pub enum Kind {
     Failure,
     /// Training left the finite numbers.
     Diverged,
+    /// Stopped on request.
+    Interrupted,
 }
 
 impl Error {
@@ -176,6 +183,7 @@ impl Error {
             Error::File { .. } | Error::MissingData { .. } | Error::CorruptData { .. } => Kind::Failure,
             Error::Internal(_) => Kind::Failure,
             Error::Diverged { .. } => Kind::Diverged,
+            Error::Interrupted { .. } => Kind::Interrupted,
             _ => Kind::Usage,
         }
     }
@@ -213,6 +221,9 @@ impl fmt::Display for Error {
             Error::Usage(problem) => f.write_str(problem),
             Error::Diverged { round } => {
                 write!(f, "training diverged in round {round}; lower the rate or normalise the update")
+            }
+            Error::Interrupted { round } => {
+                write!(f, "interrupted after round {round}; the same call goes on from there")
             }
             Error::Internal(problem) => write!(f, "internal error, please report it: {problem}"),
             Error::Refused { reason, .. } => write!(f, "refused: {reason}"),

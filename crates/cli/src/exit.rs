@@ -64,6 +64,7 @@ pub(crate) fn code(outcome: Outcome) -> ExitCode {
                 Kind::Usage => 2,
                 Kind::Refused => 3,
                 Kind::Diverged => 4,
+                Kind::Interrupted => 130,
             };
             (clean(&error.to_string()), code)
         }

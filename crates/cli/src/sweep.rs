@@ -210,6 +210,7 @@ impl Plan<'_> {
             checkpoint_rounds: None,
             progress: &progress,
             warn: &warn,
+            stop: &|| false,
         };
         let settled = |settled: &Settled| bar.settle(settled);
         self.sweep(jobs, &watch, &settled).run()

@@ -5,6 +5,7 @@ mod catalogue;
 mod errors;
 mod pipeline;
 mod rows;
+mod runs;
 
 use pyo3::pymodule;
 
@@ -15,8 +16,9 @@ mod _byz {
     use super::{
         attack::Attack,
         catalogue::{catalogue, check, names},
-        errors::{DivergedError, RefusedError},
+        errors::RefusedError,
         pipeline::Pipeline,
+        runs::{run, sweep},
     };
 
     #[pymodule_init]

@@ -1,5 +1,6 @@
 """Rules, verdicts, what is remembered, and what is refused."""
 
+import os
 import pickle
 import threading
 import time
@@ -100,6 +101,26 @@ def test_many_threads_may_share_a_defense(rows):
     for worker in workers:
         worker.join()
     assert len(found) == 200 and all(np.array_equal(one, expected) for one in found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_aggregates_too():
+    rows = np.random.default_rng(0).normal(size=(20, 100_000)).astype(np.float32)
+    expected = byz.Defense("nnm+geometric_median", 3, threads=2)(rows)
+    child = os.fork()
+    if child == 0:
+        same = np.array_equal(byz.Defense("nnm+geometric_median", 3, threads=2)(rows), expected)
+        os._exit(0 if same else 1)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    pytest.fail("the child hangs")
 
 
 def test_mixing_alone(rows):

@@ -34,6 +34,8 @@ pub struct Watch<'a> {
     pub progress: &'a (dyn Fn(u64, &Round, Option<&Metrics>) + Sync),
     /// Hears what a person should know.
     pub warn: &'a (dyn Fn(&str) + Sync),
+    /// Asked after every round whether to stop there, with a checkpoint.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// How a call of [`run`] went.
@@ -174,9 +176,13 @@ impl<'a, T: Scalar> Running<'a, T> {
             self.last.0 = Some(report);
             let due = saved.0.elapsed() >= self.watch.checkpoint_every
                 || self.watch.checkpoint_rounds.is_some_and(|rounds| next - saved.1 >= rounds);
-            if due && next < self.config.rounds {
+            let stop = next < self.config.rounds && (self.watch.stop)();
+            if (due || stop) && next < self.config.rounds {
                 self.save()?;
                 saved = (Instant::now(), next);
+            }
+            if stop {
+                return Err(Error::Interrupted { round: next });
             }
         }
         Ok(())

@@ -45,9 +45,34 @@ fn a_task_brings_its_own_dimension() {
 }
 
 #[test]
+fn what_a_task_fills_in_is_shown_and_takes_no_longer_in_many_dimensions() {
+    let files = Files::new();
+    let arguments = "--rule gm --workers 20 --byzantine 3 --rounds 100 --json --task";
+    let told = |task: &str| -> Value {
+        serde_json::from_str(&bound(&files, &format!("{arguments} {task}")).expect(0).out).unwrap()
+    };
+    let number = |told: &Value, name: &str| told["forms"]["published"][name].as_f64().unwrap();
+    let many = told("quartic(dimension=100000)");
+    assert!(
+        (number(&many, "initial_gap") - 1e10).abs() < 1.0
+            && many["forms"]["published"]["step_allowed"] == true
+    );
+    // Momentum starts from zero, so the workers' shifts count.
+    let (near, far) = (told("quartic(shift=1e-6)"), told("quartic(shift=100)"));
+    assert!((number(&near, "initial_momentum_error") - 4.0 * 10f64.powf(1.5)).abs() < 1e-3);
+    assert!(number(&far, "initial_momentum_error") > 2.0 * number(&near, "initial_momentum_error"));
+    assert!(number(&far, "zeta") > 200.0 && number(&far, "sigma") < 1e-4);
+}
+
+#[test]
 fn what_is_missing_or_impossible_is_usage() {
     let files = Files::new();
     let counts = "--workers 20 --byzantine 3 --rounds 100";
+    let beyond = "--workers 3 --byzantine 9223372036854775808 --rounds 3 --task quartic";
+    bound(&files, &format!("--rule median {beyond}")).expect(2).says("above twice");
+    bound(&files, &format!("--rule gm {counts} --task quartic --l0 1 --l1 0.5"))
+        .expect(2)
+        .says("no --l0 below 64");
     bound(&files, &format!("--rule gm {counts} --l0 1 --l1 1")).expect(2).says("--sigma is missing");
     bound(&files, &format!("--rule mean {counts} --task quartic")).expect(2).says("says nothing of mean");
     bound(&files, &format!("--rule gm {counts} --task mnist_mlp")).expect(2).says("closed form");

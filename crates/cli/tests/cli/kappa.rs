@@ -74,8 +74,21 @@ fn with_a_promised_leverage_nothing_is_called_exact_that_needs_more() {
 }
 
 #[test]
+fn a_promise_about_the_messages_is_none_about_mixed_rows() {
+    let files = Files::new();
+    let proved = |arguments: &str| json(&files, arguments)["proved"].as_f64().unwrap();
+    // The outer mixing of the two knows C = 1, the inner one only what always holds: 19.
+    let inner = proved("--rule nnm+median --workers 40 --tolerance 2");
+    let both = proved("--rule nnm+nnm+median --workers 40 --tolerance 2 --leverage 1");
+    assert!((both - (4.0 * inner + 2.0) * (2.0 / 38.0) * 2.0).abs() < 1e-9, "{both} {inner}");
+    let told = kappa(&files, "--rule nnm+median --workers 40 --tolerance 2 --leverage 30").expect(0).out;
+    assert!(told.contains("leverage C = 19, which always holds"), "{told}");
+}
+
+#[test]
 fn wrong_counts_are_usage() {
     let files = Files::new();
+    kappa(&files, "--rule median --workers 5 --tolerance 1 --output worst.txt").expect(2).says(".npy");
     kappa(&files, "--rule median --workers 4 --tolerance 2").expect(2).says("above twice");
     kappa(&files, "--rule median --workers 5 --tolerance 2 --search -1").expect(2);
     kappa(&files, "--rule gm --workers 5 --tolerance 2 --leverage 0.5").expect(2).says("--leverage");

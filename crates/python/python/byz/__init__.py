@@ -11,20 +11,21 @@ Algorithms are named by expressions such as ``"nnm+geometric_median"`` or built 
 """
 
 from . import aggregators, attacks, partitions, pre_aggregators, schedules, tasks, transforms
-from ._byz import DivergedError, RefusedError, __version__
+from ._byz import RefusedError, __version__
 from .algorithms import Algorithm, Expression, describe, names
 from .attack import Attack
 from .defense import Aggregate, Defense, NotGuaranteedWarning, aggregate, mix
+from .runs import Run, rounds, run, sweep
 
 __all__ = [
     "Aggregate",
     "Algorithm",
     "Attack",
     "Defense",
-    "DivergedError",
     "Expression",
     "NotGuaranteedWarning",
     "RefusedError",
+    "Run",
     "__version__",
     "aggregate",
     "aggregators",
@@ -34,7 +35,10 @@ __all__ = [
     "names",
     "partitions",
     "pre_aggregators",
+    "rounds",
+    "run",
     "schedules",
+    "sweep",
     "tasks",
     "transforms",
 ]

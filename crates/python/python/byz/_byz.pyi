@@ -1,3 +1,5 @@
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,11 +10,6 @@ class RefusedError(ValueError):
     """The messages of a round do not allow an aggregate; `verdicts` says what became of each worker's."""
 
     verdicts: list[str]
-
-class DivergedError(RuntimeError):
-    """Training left the finite numbers; `round` says when."""
-
-    round: int
 
 class Pipeline:
     def __init__(self, expression: str, tolerance: int, strict: bool, threads: int | None) -> None: ...
@@ -29,6 +26,14 @@ class Attack:
         self, honest: np.ndarray, own: np.ndarray, *, round: int, seed: int, tolerance: int, pipeline: Pipeline | None
     ) -> np.ndarray: ...
 
+Watched = Callable[[int, int, float, float | None], None]
+
+def run(
+    config: str, directory: Path, *, is_json: bool, threads: int | None, data: Path | None, progress: Watched
+) -> tuple[str, list[str]]: ...
+def sweep(
+    grid: str, directory: Path, *, name: str, is_json: bool, jobs: int | None, data: Path | None, progress: Watched
+) -> str: ...
 def catalogue() -> str: ...
 def names(family_name: str) -> list[str]: ...
 def check(family: str, expression: str) -> None: ...

@@ -1,0 +1,198 @@
+//! Training from Python: the same runs and sweeps as on the command line, interrupted by Ctrl-C like any Python code.
+
+use crate::errors::raise;
+use byz::{
+    Engine, Error, Result,
+    data::Directory,
+    experiment::{self, Draft, Grid, Job, Settled, Status, Sweep, Watch},
+};
+use pyo3::{Py, PyAny, PyErr, PyResult, Python, exceptions::PyValueError, pyfunction};
+use serde_json::{Value, json};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// Rounds may take microseconds; Python hears of them so often at most.
+const PERIOD: Duration = Duration::from_millis(100);
+const CHECKPOINT: Duration = Duration::from_secs(30);
+
+/// Between the rounds and Python: tells of progress, and hears that it should stop.
+struct Link {
+    progress: Py<PyAny>,
+    total: u64,
+    done: AtomicU64,
+    /// When Python was last told, and the last evaluation.
+    told: Mutex<(Instant, Option<f64>)>,
+    stopped: AtomicBool,
+    problem: Mutex<Option<PyErr>>,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl Link {
+    fn new(progress: Py<PyAny>, total: u64) -> Link {
+        Link {
+            progress,
+            total,
+            done: AtomicU64::new(0),
+            told: Mutex::new((Instant::now(), None)),
+            stopped: AtomicBool::new(false),
+            problem: Mutex::new(None),
+            warnings: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Tells of a round, and of the last evaluation, if it is time.
+    fn advance(&self, done: u64, loss: f64, metric: Option<f64>) {
+        // Another thread is telling: then this one need not.
+        let Ok(mut told) = self.told.try_lock() else { return };
+        told.1 = metric.or(told.1);
+        if told.0.elapsed() < PERIOD {
+            return;
+        }
+        told.0 = Instant::now();
+        let metric = told.1;
+        let heard = Python::attach(|py| {
+            py.check_signals()?;
+            self.progress.call1(py, (done, self.total, loss, metric)).map(drop)
+        });
+        if let Err(problem) = heard {
+            self.stopped.store(true, Ordering::Relaxed);
+            *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+        }
+    }
+
+    fn watch<'a>(
+        &'a self,
+        engine: Engine<'a>,
+        progress: &'a (dyn Fn(u64, &byz::RoundReport, Option<&byz::tasks::Metrics>) + Sync),
+        warn: &'a (dyn Fn(&str) + Sync),
+        stop: &'a (dyn Fn() -> bool + Sync),
+    ) -> Watch<'a> {
+        Watch { engine, checkpoint_every: CHECKPOINT, checkpoint_rounds: None, progress, warn, stop }
+    }
+
+    fn warn(&self, message: &str) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(message.to_string());
+    }
+
+    /// What Python raised meanwhile, or what went wrong.
+    fn ended<R>(&self, py: Python<'_>, outcome: Result<R>) -> PyResult<R> {
+        match self.problem.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(problem) => Err(problem),
+            None => outcome.map_err(|error| raise(py, error)),
+        }
+    }
+}
+
+/// TOML as it is, or the TOML of a JSON object: what Python's dictionaries become.
+fn toml_text(text: &str, is_json: bool) -> PyResult<String> {
+    if !is_json {
+        return Ok(text.to_string());
+    }
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| PyValueError::new_err(format!("the configuration: {error}")))?;
+    toml::to_string(&value).map_err(|error| PyValueError::new_err(format!("the configuration: {error}")))
+}
+
+fn data_directory(asked: Option<&Path>) -> Directory {
+    // Tasks without data need no home; the others say where they looked.
+    Directory::find(asked).unwrap_or_else(|_| Directory::at("byz-data"))
+}
+
+fn engine<'a>(threads: Option<usize>) -> Engine<'a> {
+    threads.map_or_else(Engine::parallel, |threads| Engine { threads, ..Engine::default() })
+}
+
+/// One run in a directory, from where it stands there; its summary as JSON, and what a person should know.
+#[pyfunction]
+#[pyo3(signature = (config, directory, *, is_json, threads, data, progress))]
+pub(crate) fn run(
+    py: Python<'_>,
+    config: &str,
+    directory: PathBuf,
+    is_json: bool,
+    threads: Option<usize>,
+    data: Option<PathBuf>,
+    progress: Py<PyAny>,
+) -> PyResult<(String, Vec<String>)> {
+    let text = toml_text(config, is_json)?;
+    let resolved = Draft::from_toml(&text).and_then(|draft| draft.resolve());
+    let config = resolved.map_err(|error| raise(py, error))?;
+    let link = Link::new(progress, config.rounds);
+    config.warnings().iter().for_each(|warning| link.warn(warning));
+    let ended = py.detach(|| {
+        let progress = |round: u64, report: &byz::RoundReport, metrics: Option<&byz::tasks::Metrics>| {
+            link.advance(round, report.loss, metrics.map(|metrics| metrics.metric));
+        };
+        let (warn, stop) = (|message: &str| link.warn(message), || link.stopped.load(Ordering::Relaxed));
+        let watch = link.watch(engine(threads), &progress, &warn, &stop);
+        experiment::run(&config, &directory, &data_directory(data.as_deref()), &watch)
+    });
+    let ended = link.ended(py, ended)?;
+    let warnings = std::mem::take(&mut *link.warnings.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok((json!(ended.summary).to_string(), warnings))
+}
+
+/// A grid in a directory; every run as JSON: its cell, its configuration, and its summary or what went wrong.
+#[pyfunction]
+#[pyo3(signature = (grid, directory, *, name, is_json, jobs, data, progress))]
+#[expect(clippy::too_many_arguments, reason = "only the Python layer calls it, by name")]
+pub(crate) fn sweep(
+    py: Python<'_>,
+    grid: &str,
+    directory: PathBuf,
+    name: &str,
+    is_json: bool,
+    jobs: Option<usize>,
+    data: Option<PathBuf>,
+    progress: Py<PyAny>,
+) -> PyResult<String> {
+    let grid = Grid::from_toml(&toml_text(grid, is_json)?).map_err(|error| raise(py, error))?;
+    let cells = grid.cells().map_err(|error| raise(py, error))?;
+    let jobs = jobs.unwrap_or_else(|| Engine::parallel().threads);
+    let threads = (Engine::parallel().threads / jobs.max(1)).max(1);
+    let data = data_directory(data.as_deref());
+    let mut link = Link::new(progress, 0);
+    let nothing = |_: &Job| unreachable!("nothing is run");
+    let plain = Sweep {
+        name,
+        grid: &grid,
+        select: &[],
+        expected: None,
+        directory: &directory,
+        data: &data,
+        jobs,
+        watch: &nothing,
+        settled: &|_| (),
+    };
+    link.total = plain.total_rounds().map_err(|error| raise(py, error))?;
+    let link = link;
+    let settled = py.detach(|| {
+        let progress = |_: u64, report: &byz::RoundReport, metrics: Option<&byz::tasks::Metrics>| {
+            let done = link.done.fetch_add(1, Ordering::Relaxed) + 1;
+            link.advance(done, report.loss, metrics.map(|metrics| metrics.metric));
+        };
+        let (warn, stop) = (|message: &str| link.warn(message), || link.stopped.load(Ordering::Relaxed));
+        let watch = |_: &Job| link.watch(engine(Some(threads)), &progress, &warn, &stop);
+        Sweep { watch: &watch, ..plain }.run()
+    });
+    let settled = link.ended(py, settled)?;
+    let told: Vec<Value> = settled.iter().map(|run| told(run, &cells[run.cell])).collect();
+    Ok(Value::from(told).to_string())
+}
+
+fn told(run: &Settled, cell: &experiment::Cell) -> Value {
+    let labels: serde_json::Map<String, Value> =
+        cell.labels.iter().map(|(axis, label)| (axis.clone(), label.as_str().into())).collect();
+    let summary = run.outcome.as_ref().ok();
+    json!({
+        "labels": labels, "seed": run.config.seed, "rate": run.config.rate, "key": run.config.key(),
+        "diverged": summary.map(|summary| summary.status == Status::Diverged),
+        "error": run.outcome.as_ref().err().map(Error::to_string), "summary": summary,
+    })
+}
