@@ -88,13 +88,12 @@ class Model:
     def moved(self, step: np.ndarray) -> ArrayRecord | None:
         """The model after a step; none if it would not be finite."""
         arrays: dict[str, Array] = dict(self.record)
-        with np.errstate(over="ignore", invalid="ignore"):
-            vector = self.vector + step.astype(self.vector.dtype, copy=False)
-            for name, part in self._trained():
-                array = vector[part.start : part.start + part.size].reshape(part.shape).astype(part.dtype)
-                if not np.isfinite(array).all():
-                    return None
-                arrays[name] = Array(array)
+        vector = self.vector + step.astype(self.vector.dtype, copy=False)
+        for name, part in self._trained():
+            array = vector[part.start : part.start + part.size].reshape(part.shape).astype(part.dtype)
+            if not np.isfinite(array).all():
+                return None
+            arrays[name] = Array(array)
         return ArrayRecord(arrays)
 
     def _trained(self) -> list[tuple[str, _Part]]:

@@ -67,6 +67,10 @@ class ByzNSGDM(RobustStrategy):
         self._momenta: dict[int, _Momentum] = {}
         self._next: dict[int, _Momentum] = {}
 
+    def _begin(self) -> None:
+        super()._begin()
+        self.steps, self._momenta, self._next = 0, {}, {}
+
     def _messages(self, updates: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
         if self.momentum_at == "client":
             return updates
