@@ -18,6 +18,9 @@ pub(crate) struct Pipeline {
     engine: Engine<'static>,
 }
 
+/// A vector, what does not hold for these counts, and all that is known of the round if it was asked for.
+type Aggregated = (Py<PyAny>, Vec<String>, Option<Py<PyDict>>);
+
 /// The numbers of a round besides its messages.
 struct Call<'a> {
     round: u64,
@@ -58,7 +61,7 @@ impl Pipeline {
         round: u64,
         center: Option<Arrays<'_>>,
         explain: bool,
-    ) -> PyResult<(Py<PyAny>, Vec<String>, Option<Py<PyDict>>)> {
+    ) -> PyResult<Aggregated> {
         let call = Call { round, center: center.as_ref().map(Arrays::sent), explain };
         match messages.is_double {
             true => self.aggregate_as::<f64>(py, &messages, &call),
@@ -87,7 +90,7 @@ impl Pipeline {
         py: Python<'_>,
         messages: &Arrays<'_>,
         call: &Call<'_>,
-    ) -> PyResult<(Py<PyAny>, Vec<String>, Option<Py<PyDict>>)> {
+    ) -> PyResult<Aggregated> {
         let sent = messages.sent();
         let result = py.detach(|| {
             let center = call.center.as_ref().and_then(|center| center.rows::<T>().pop());
