@@ -21,6 +21,7 @@ mod admission;
 pub mod aggregators;
 pub mod attacks;
 pub mod catalogue;
+mod collector;
 mod crew;
 pub mod data;
 mod defense;
@@ -56,6 +57,7 @@ mod trainer;
 pub mod transforms;
 mod verdict;
 
+pub use collector::{Arrival, Collected, Collector, Question};
 pub use defense::{Aggregate, Defense, MixedMessages, Options, Requirements, Round, mixing_of};
 pub use diagnostics::{Envelope, Estimates, Round as RoundReport};
 pub use engine::{Engine, Progress};

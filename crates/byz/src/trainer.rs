@@ -2,12 +2,14 @@
 //!
 //! Honest workers come first, Byzantine ones last. Every worker's gradient passes through its own chain of transforms and
 //! becomes its message; the attack replaces the Byzantine rows before or after that; the defence makes one vector of the
-//! messages; the server's chain makes the update of it; the parameters move by −γ·update.
+//! messages; the server's chain makes the update of it; the parameters move by −γ·update. With a [`Collector`] the gradients
+//! come from workers elsewhere, and nobody needs to be simulated.
 
 mod foresight;
 
 use crate::{
     attacks::{Attack, Stage, View},
+    collector::{Arrival, Collected, Collector, Question},
     data::Sampler,
     defense::{Aggregate, Defense, Options},
     diagnostics::{self, Envelope, Look, Round},
@@ -21,7 +23,10 @@ use crate::{
     transforms::{Chain, Step},
 };
 use foresight::{Foresight, descend};
-use std::time::{Duration, Instant};
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 /// Everything that trains, and how far it has come.
 pub struct Trainer<T: Scalar> {
@@ -45,6 +50,8 @@ pub struct Trainer<T: Scalar> {
     pub rounds: u64,
     /// Who draws which examples.
     pub sampler: Sampler,
+    /// Where gradients come from, if not from here.
+    pub collector: Option<Box<dyn Collector<T>>>,
     /// Honest workers; they come first.
     pub honest: usize,
     /// Seed of noise and forgery.
@@ -71,15 +78,18 @@ pub struct Trainer<T: Scalar> {
 /// Where the time of rounds goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Drawing batches and computing gradients.
+    /// Drawing batches, computing gradients and what workers make of them.
     pub gradients: Duration,
     /// Forging.
     pub attack: Duration,
     /// The defence.
     pub aggregation: Duration,
-    /// Transforms, the step, and the look back at the round.
+    /// The server's transforms, the step, and the look back at the round.
     pub step: Duration,
 }
+
+/// Rows of so many bytes stay in the cache of one core, all of them.
+const CACHE: usize = 1 << 20;
 
 struct Clock(Instant);
 
@@ -102,17 +112,13 @@ impl<T: Scalar> Trainer<T> {
         self.round += 1;
         let pace = self.schedule.pace(self.rate, self.round, self.rounds);
         let mut clock = Clock::start();
-        let losses = self.gradients(engine.threads)?;
+        let collected = self.collect(pace, engine)?;
         clock.lap(&mut self.spent.gradients);
-        self.corrupt(Stage::Gradients, pace, engine)?;
+        self.corrupt(pace, engine)?;
         clock.lap(&mut self.spent.attack);
-        self.carry(pace, engine);
-        clock.lap(&mut self.spent.step);
-        self.corrupt(Stage::Messages, pace, engine)?;
-        clock.lap(&mut self.spent.attack);
-        let aggregate = self.aggregate(engine, explain)?;
+        let aggregate = self.aggregate(&collected, engine, explain)?;
         clock.lap(&mut self.spent.aggregation);
-        let mut report = diagnostics::of_round(self, &losses, &aggregate, pace, explain);
+        let mut report = diagnostics::of_round(self, &collected, &aggregate, pace, explain);
         let look = self.looks().then(|| Look::before(self, &aggregate.vector, engine)).transpose()?;
         let update = self.transform(aggregate.vector, pace);
         self.step(&update, pace.rate);
@@ -125,33 +131,72 @@ impl<T: Scalar> Trainer<T> {
         self.look_every.is_some_and(|every| self.round == 1 || self.round.is_multiple_of(every))
     }
 
-    /// Every worker's chain makes its message of its gradient.
-    fn carry(&mut self, pace: Pace, engine: Engine<'_>) {
+    /// Every worker's message; its gradient, where the attack replaces those.
+    fn collect(&mut self, pace: Pace, engine: Engine<'_>) -> Result<Collected> {
+        let Some(collector) = &mut self.collector else { return self.simulate(pace, engine) };
+        let (defense, dimension) = (&self.defense, self.parameters.len());
+        let enough = |rows: usize, invalid: usize| {
+            defense
+                .tolerance
+                .checked_sub(invalid)
+                .is_some_and(|left| defense.check_counts(rows, left).is_ok())
+        };
+        let question = Question { round: self.round, parameters: &self.parameters, enough: &enough };
+        let collected = collector.collect(&question, RowsMut::new(&mut self.rows, dimension))?;
+        self.carry(|worker| matches!(collected.arrivals[worker], Arrival::Row { .. }), pace, engine);
+        Ok(collected)
+    }
+
+    fn simulate(&mut self, pace: Pace, engine: Engine<'_>) -> Result<Collected> {
+        let all = self.workers.len();
+        // Of large models a few at a time: then a gradient is still in the cache when its chain takes it.
+        let large = size_of_val(&self.rows[..]) > CACHE && self.stage == Stage::Messages;
+        let group = if large { engine.threads.max(1) } else { all };
+        let mut losses = Vec::with_capacity(all);
+        for first in (0..all).step_by(group) {
+            let workers = first..all.min(first + group);
+            losses.extend(self.gradients(workers.clone(), engine.threads)?);
+            if self.stage == Stage::Messages {
+                self.carry(|worker| workers.contains(&worker), pace, engine);
+            }
+        }
+        Ok(Collected::all(losses))
+    }
+
+    /// The chains of these workers make messages of their gradients.
+    fn carry(&mut self, whose: impl Fn(usize) -> bool, pace: Pace, engine: Engine<'_>) {
         let step = Step { round: self.round, pace, parameters: &self.parameters, layout: self.task.layout() };
         let rows = self.rows.chunks_exact_mut(self.parameters.len());
-        let mut jobs: Vec<_> = self.workers.iter_mut().zip(rows).collect();
+        let all = self.workers.iter_mut().zip(rows).enumerate();
+        let mut jobs: Vec<_> = all.filter(|(worker, _)| whose(*worker)).map(|(_, job)| job).collect();
         engine.each(&mut jobs, self.parameters.len(), |(chain, row)| chain.apply(row, &step));
     }
 
-    fn gradients(&mut self, threads: usize) -> Result<Vec<f64>> {
-        let labels = self.attack.poisons_labels();
-        for (worker, examples) in self.examples.iter_mut().enumerate() {
-            self.sampler.batch(worker, self.round, examples);
+    fn gradients(&mut self, workers: Range<usize>, threads: usize) -> Result<Vec<f64>> {
+        let (labels, dimension) = (self.attack.poisons_labels(), self.parameters.len());
+        for worker in workers.clone() {
+            self.sampler.batch(worker, self.round, &mut self.examples[worker]);
         }
-        let (round, seed, honest) = (self.round, self.seed, self.honest);
-        let mut batches = batches(&self.examples, round, seed);
-        batches[honest..].iter_mut().for_each(|batch| batch.labels = labels);
-        let out = RowsMut::new(&mut self.rows, self.parameters.len());
-        self.task.gradients(&self.parameters, &batches, out, threads)
+        let mut batches = batches(&self.examples, self.round, self.seed);
+        batches[self.honest..].iter_mut().for_each(|batch| batch.labels = labels);
+        let rows = &mut self.rows[workers.start * dimension..workers.end * dimension];
+        self.task.gradients(&self.parameters, &batches[workers], RowsMut::new(rows, dimension), threads)
     }
 
-    /// Lets the attack replace the Byzantine rows, if it acts on this stage.
-    fn corrupt(&mut self, stage: Stage, pace: Pace, engine: Engine<'_>) -> Result<()> {
+    /// Lets the attack replace the Byzantine rows. Where it replaces gradients, the chains come after it.
+    fn corrupt(&mut self, pace: Pace, engine: Engine<'_>) -> Result<()> {
+        if self.honest < self.workers.len() {
+            self.forge(pace, engine)?;
+        }
+        if self.stage == Stage::Gradients {
+            self.carry(|_| true, pace, engine);
+        }
+        Ok(())
+    }
+
+    fn forge(&mut self, pace: Pace, engine: Engine<'_>) -> Result<()> {
         let dimension = self.parameters.len();
         let (honest, forged) = self.rows.split_at_mut(self.honest * dimension);
-        if stage != self.stage || forged.is_empty() {
-            return Ok(());
-        }
         let honest: Vec<&[T]> = honest.chunks_exact(dimension).collect();
         let (defense, round) = (&self.defense, self.round);
         let center = self.center.as_deref();
@@ -170,8 +215,11 @@ impl<T: Scalar> Trainer<T> {
         self.attack.forge(&view, RowsMut::new(forged, dimension))
     }
 
-    fn aggregate(&self, engine: Engine<'_>, explain: bool) -> Result<Aggregate<T>> {
-        let messages = Messages::from_matrix(&self.rows, self.workers.len());
+    fn aggregate(&self, collected: &Collected, engine: Engine<'_>, explain: bool) -> Result<Aggregate<T>> {
+        let dimension = self.parameters.len();
+        let rows = self.rows.chunks_exact(dimension).zip(&collected.arrivals);
+        let workers = rows.map(|(row, arrival)| arrival.message(row)).collect();
+        let messages = Messages { workers, dimension: Some(dimension) };
         let options = Options { engine, round: self.round, center: self.center.as_deref(), explain };
         self.defense.aggregate(&messages, &options).map_err(|error| self.diverged(error))
     }

@@ -10,10 +10,16 @@ pub use estimates::Estimates;
 pub(crate) use estimates::Look;
 
 use crate::{
-    defense::Aggregate, kernels::Scalar, schedules::Pace, trainer::Trainer, transforms::length::Length,
+    collector::{Arrival, Collected},
+    defense::Aggregate,
+    kernels::Scalar,
+    schedules::Pace,
+    trainer::Trainer,
+    transforms::length::Length,
     verdict::Verdict,
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What is known of a round once it is done.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,6 +44,9 @@ pub struct Round {
     /// Workers whose messages were not used, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<(usize, String)>,
+    /// What came over the network and was not looked at, by kind.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ignored: BTreeMap<&'static str, u64>,
     /// The theorem's constants, in rounds that were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimates: Option<Estimates>,
@@ -46,7 +55,7 @@ pub struct Round {
 /// What a trainer's round tells, from the messages as they were sent.
 pub(crate) fn of_round<T: Scalar>(
     trainer: &Trainer<T>,
-    losses: &[f64],
+    collected: &Collected,
     aggregate: &Aggregate<T>,
     pace: Pace,
     explain: bool,
@@ -55,27 +64,31 @@ pub(crate) fn of_round<T: Scalar>(
     let verdicts = aggregate.verdicts.iter().enumerate();
     Round {
         round: trainer.round,
-        loss: losses[..honest].iter().sum::<f64>() / honest as f64,
+        loss: collected.loss(honest),
         rate: pace.rate,
         aggregate_norm: Length::of(&aggregate.vector).value(),
         byzantine_weight: aggregate
             .weights
             .as_ref()
             .map(|weights| weights[honest..].iter().fold(0.0, |sum, weight| sum + weight)),
-        kappa: explain.then(|| realised_kappa(trainer, &aggregate.vector)).flatten(),
+        kappa: explain.then(|| realised_kappa(trainer, collected, &aggregate.vector)).flatten(),
         weights: aggregate.weights.clone().filter(|_| explain),
         verdicts: verdicts
             .filter(|(_, verdict)| !matches!(verdict, Verdict::Used))
             .map(|(worker, verdict)| (worker, verdict.to_string()))
             .collect(),
+        ignored: collected.ignored.clone(),
         estimates: None,
     }
 }
 
 /// κ̂ = ‖A − x̄‖² / ((1/G) Σ‖xᵢ − x̄‖²) over the honest workers; none where they agree.
-fn realised_kappa<T: Scalar>(trainer: &Trainer<T>, aggregate: &[T]) -> Option<f64> {
-    let (dimension, honest) = (aggregate.len(), trainer.honest);
-    let rows: Vec<&[T]> = trainer.rows.chunks_exact(dimension).take(honest).collect();
+fn realised_kappa<T: Scalar>(trainer: &Trainer<T>, collected: &Collected, aggregate: &[T]) -> Option<f64> {
+    let dimension = aggregate.len();
+    let honest = trainer.rows.chunks_exact(dimension).zip(&collected.arrivals).take(trainer.honest);
+    let answered = honest.filter(|(_, arrival)| matches!(arrival, Arrival::Row { .. }));
+    let rows: Vec<&[T]> = answered.map(|(row, _)| row).collect();
+    let honest = rows.len();
     let (mut error, mut variance) = (0.0, 0.0);
     for k in 0..dimension {
         // About the first row, so that a common part of the messages costs no digits.

@@ -21,7 +21,7 @@ pub use index::{Index, Indexed};
 pub use presentation::Presentation;
 pub use presets::{PRESETS, Preset};
 pub use record::{Line, Record, Status, Summary};
-pub use runner::{Ended, Watch, run};
+pub use runner::{Ended, Watch, run, run_opened};
 pub use setup::{Opened, open, trainer};
 pub use sweep::{Job, Settled, Sweep};
 pub use tuning::Tuning;

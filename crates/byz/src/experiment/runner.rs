@@ -49,6 +49,16 @@ pub struct Ended {
 
 /// Runs a configuration in a directory, from where it stands there.
 pub fn run(config: &Config, directory: &Path, data: &Directory, watch: &Watch<'_>) -> Result<Ended> {
+    run_opened(config, directory, || open(config, data), watch)
+}
+
+/// The same with a trainer that the caller opens, which is asked for only if there is something left to do.
+pub fn run_opened(
+    config: &Config,
+    directory: &Path,
+    open: impl FnOnce() -> Result<Opened>,
+    watch: &Watch<'_>,
+) -> Result<Ended> {
     let record = Record::at(directory)?;
     let stored = record.path("config.toml");
     let other = || {
@@ -66,7 +76,7 @@ pub fn run(config: &Config, directory: &Path, data: &Directory, watch: &Watch<'_
         return if summary.key == config.key() { Ok(Ended { summary, resumed }) } else { Err(other()) };
     }
     // What cannot be opened leaves the directory to what can.
-    let opened = open(config, data)?;
+    let opened = open()?;
     let lock = record.lock()?;
     // Another process may have finished it meanwhile.
     if let Some(summary) = ended(&record, &|_| ()).filter(|summary| summary.key == config.key()) {
@@ -157,7 +167,8 @@ impl<'a, T: Scalar> Running<'a, T> {
             let next = self.trainer.round + 1;
             let evaluates = next.is_multiple_of(self.config.evaluate_every) || next == self.config.rounds;
             let report = self.trainer.round(self.watch.engine, evaluates)?;
-            self.tally.invalid_messages += report.verdicts.len() as u64;
+            let invalid = report.verdicts.iter().filter(|(_, verdict)| verdict.starts_with("invalid"));
+            self.tally.invalid_messages += invalid.count() as u64;
             if !report.loss.is_finite() {
                 return Err(Error::Diverged { round: next });
             }

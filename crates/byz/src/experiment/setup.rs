@@ -66,6 +66,7 @@ pub fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> R
         rate: config.rate,
         rounds: config.rounds,
         sampler: Sampler::new(shards, config.batch, config.data_seed, config.batches_per_epoch),
+        collector: None,
         honest: config.honest(),
         seed: config.seed,
         round: 0,

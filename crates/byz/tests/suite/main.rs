@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod adversarial;
+mod collector;
 mod conformance;
 mod constants;
 mod determinism;
