@@ -182,9 +182,13 @@ impl<'a> Geometry<'a> {
         if self.resolves(center) {
             let mut products = Matrix::zeros(points, points);
             for i in 0..points {
-                for j in 0..points {
-                    products[(i, j)] = 0.5 * (radius[i] + radius[j] - self.squared[(i, j)]);
-                }
+                let terms = radius.iter().zip(self.squared.row(i));
+                let product = |(own, between): (&f64, &f64)| 0.5 * (radius[i] + own - between);
+                products
+                    .row_mut(i)
+                    .iter_mut()
+                    .zip(terms.map(product))
+                    .for_each(|(to, product)| *to = product);
             }
             return products;
         }

@@ -152,12 +152,13 @@ impl<'a, T: Scalar> Points<'a, T> {
         let mut squared: Vec<f64> = sums.chunks_exact(distances::SUMS).map(distances::total).collect();
         let doubtful = |value: f64| !(value >= T::SMALLEST_SQUARES && value < f64::INFINITY);
         let doubts: Vec<usize> = (0..order.len()).filter(|&pair| doubtful(squared[pair])).collect();
+        let messages = self.rows.count();
+        let vanishing =
+            if doubts.is_empty() { Vec::new() } else { vanishing::<T>(&squared, order, messages) };
         for pair in doubts {
             let (i, j) = order[pair];
             // Colluding copies are common: beside distances of any size, a vanishing one is as good as zero.
-            if !squared[pair].is_finite()
-                || typical(&squared, order, i, self.rows.count()) < 1e10 * T::SMALLEST_SQUARES
-            {
+            if !squared[pair].is_finite() || i >= messages || vanishing[i] {
                 squared[pair] = self.exact_pair(i, j, chunk.clone(), width, left, right);
             }
         }
@@ -210,14 +211,17 @@ struct Space<T> {
     sums: Vec<f64>,
 }
 
-/// The middle one of a row's distances to the other messages, the lower one of two: that of an honest row is no larger than
-/// its distance to some honest row, whatever a minority sent. NaN counts as large.
-fn typical(squared: &[f64], order: &[(usize, usize)], row: usize, messages: usize) -> f64 {
-    let own =
-        order.iter().zip(squared).filter(|((i, j), _)| (*i == row || *j == row) && i.max(j) < &messages);
-    let mut own: Vec<f64> = own.map(|(_, &value)| value.abs()).collect();
-    let Some(middle) = own.len().checked_sub(1) else { return 0.0 };
-    *own.select_nth_unstable_by(middle / 2, f64::total_cmp).1
+/// Whether the middle one of a row's distances to the other messages, the lower one of two, is next to nothing: that of an honest
+/// row is no larger than its distance to some honest row, whatever a minority sent. NaN counts as large.
+fn vanishing<T: Scalar>(squared: &[f64], order: &[(usize, usize)], messages: usize) -> Vec<bool> {
+    let mut small = vec![0; messages];
+    for (&(i, j), value) in order.iter().zip(squared) {
+        if i.max(j) < messages && value.abs() < 1e10 * T::SMALLEST_SQUARES {
+            small[i] += 1;
+            small[j] += 1;
+        }
+    }
+    small.into_iter().map(|count| count >= messages / 2).collect()
 }
 
 /// All i < j < count.
