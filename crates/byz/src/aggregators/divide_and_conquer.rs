@@ -102,7 +102,13 @@ impl Aggregator for DivideAndConquer {
             // Along the leading direction the projections are the entries of the eigenvector, scaled alike; where all rows
             // are one there is no direction, and all scores are zero.
             let (value, vector) = largest_eigenpair(&products);
-            let scores: Vec<f64> = vector.iter().map(|x| value * x * x).collect();
+            let mut scores: Vec<f64> = vector.iter().map(|x| value * x * x).collect();
+            // Copies have one score; what tells them apart is rounding.
+            for row in 0..n {
+                if let Some(first) = (0..row).find(|&other| seen.squared(row, other) == 0.0) {
+                    scores[row] = scores[first];
+                }
+            }
             let kept = &ascending(&scores)[..n - self.dropped(round.tolerance)];
             selected.retain(|row| kept.contains(row));
         }
@@ -111,5 +117,22 @@ impl Aggregator for DivideAndConquer {
         }
         let decision = Decision::mean_of(&selected, geometry.points());
         Ok(decision.note("selected", Note::Rows(selected)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Defense, Messages, Options, plan::Note, random::Stream};
+
+    #[test]
+    fn of_copies_the_last_one_is_dropped() {
+        let mut stream = Stream::new(1, "copies", 0, 0);
+        for _ in 0..100 {
+            let [a, b] = [0, 1].map(|_| (0..4).map(|_| stream.normal()).collect::<Vec<f64>>());
+            let rows = [&a, &b, &b, &b, &a, &b].map(|row| row.as_slice());
+            let defense = Defense::new("divide_and_conquer", 1).unwrap();
+            let told = defense.aggregate(&Messages::from_rows(&rows), &Options::default()).unwrap();
+            assert_eq!(told.notes, [("selected", Note::Rows(vec![0, 1, 2, 3, 5]))]);
+        }
     }
 }
