@@ -18,7 +18,7 @@ use crate::{
     plan::{Note, Plan},
     pre_aggregators::{self, PreAggregator},
     registry,
-    theory::{Constants, Counts},
+    theory::{Constants, Counts, Definition},
     verdict::{Reason, Verdict},
 };
 use std::sync::atomic::Ordering;
@@ -298,8 +298,20 @@ impl Defense {
         Ok(mixed)
     }
 
-    /// What is known of the coefficient of robustness of the whole pipeline.
+    /// What is known of the coefficient of robustness of the whole pipeline. What is proved in the squared definition may say more in the
+    /// linear one than a proof of its own: (1/G) Σaᵢ² ≤ C·A² for distances aᵢ of mean A, none of them beyond C·A.
     pub fn robustness(&self, counts: &Counts) -> Constants {
+        let known = self.composed_robustness(counts);
+        if counts.definition == Definition::Squared {
+            return known;
+        }
+        let squared = self.composed_robustness(&Counts { definition: Definition::Squared, ..*counts });
+        let derived = squared.proved.map(|value| (value * counts.leverage()).sqrt());
+        let proved = known.proved.into_iter().chain(derived).reduce(f64::min);
+        Constants { proved, ..known }
+    }
+
+    fn composed_robustness(&self, counts: &Counts) -> Constants {
         // What reaches each step, first to last.
         let mut reach = vec![*counts];
         for (_, _, step) in &self.steps {

@@ -98,12 +98,12 @@ impl Aggregator for GeometricMedian {
     /// e = ‖z − m‖ ≤ (1/G) Σ‖z − xᵢ‖, and z is no worse than m: Σ‖z − xᵢ‖ ≤ Σ‖m − xᵢ‖ + f·e over the honest; so e ≤ G/(G − f) of the
     /// honest spread. Squared by Jensen.
     fn robustness(&self, counts: &Counts) -> Constants {
-        if self.smoothing.is_some() {
+        if self.smoothing.is_some() && counts.tolerance > 0 {
             return Constants::unbounded(
                 "messages within the absolute smoothing all count alike, as in the mean",
             );
         }
-        if self.iterations.is_some() {
+        if self.smoothing.is_some() || self.iterations.is_some() {
             return Constants::UNKNOWN;
         }
         let proved = counts.honest() / counts.majority();

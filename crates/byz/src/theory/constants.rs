@@ -111,11 +111,11 @@ impl Constants {
         Constants { paper: Some(value), ..self }
     }
 
-    /// An upper bound in the squared definition, in the one that is asked for: Σaᵢ² ≤ (Σaᵢ)² costs √G.
+    /// An upper bound in the squared definition, in the one that is asked for: Σaᵢ² ≤ C·A·Σaᵢ costs √C.
     pub fn proved_squared(value: f64, counts: &Counts) -> Constants {
         match counts.definition {
             Definition::Squared => Constants::proved(value),
-            Definition::Linear => Constants::proved((value * counts.honest()).sqrt()),
+            Definition::Linear => Constants::proved((value * counts.leverage()).sqrt()),
         }
     }
 }

@@ -77,10 +77,13 @@ fn with_a_promised_leverage_nothing_is_called_exact_that_needs_more() {
 fn a_promise_about_the_messages_is_none_about_mixed_rows() {
     let files = Files::new();
     let proved = |arguments: &str| json(&files, arguments)["proved"].as_f64().unwrap();
-    // The outer mixing of the two knows C = 1, the inner one only what always holds: 19.
-    let inner = proved("--rule nnm+median --workers 40 --tolerance 2");
+    // α = 1/19, and the median's own constants are 1. Of one mixing the linear proof is the better one, (4κ+2)α(1+C); of two
+    // the squared one, because the inner mixing knows of C only what always holds.
+    let (share, one) = (2.0 / 38.0, proved("--rule nnm+median --workers 40 --tolerance 2 --leverage 1"));
+    assert!((one - 6.0 * share * 2.0).abs() < 1e-9, "{one}");
     let both = proved("--rule nnm+nnm+median --workers 40 --tolerance 2 --leverage 1");
-    assert!((both - (4.0 * inner + 2.0) * (2.0 / 38.0) * 2.0).abs() < 1e-9, "{both} {inner}");
+    let squared: f64 = 8.0 * share * (8.0 * share * 2.0 + 1.0);
+    assert!((both - squared.sqrt()).abs() < 1e-9, "{both}");
     let told = kappa(&files, "--rule nnm+median --workers 40 --tolerance 2 --leverage 30").expect(0).out;
     assert!(told.contains("leverage C = 19, which always holds"), "{told}");
 }

@@ -13,6 +13,7 @@ use crate::{
     error::{Error, Result},
     experiment::Config,
     report::{Measure, Study},
+    theory::{Counts, Definition},
 };
 
 pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Result<Vec<Drawing>> {
@@ -79,7 +80,16 @@ fn lines(field: &Field<'_>, workers: usize) -> Vec<Line> {
 
 /// Whether the defence promises something for these counts, and no more lie than it expects.
 fn promises(config: &Config) -> bool {
-    let warnings = Defense::new(&config.defense, config.tolerance)
-        .and_then(|defense| defense.check_counts(config.workers, config.tolerance));
-    config.byzantine <= config.tolerance && warnings.is_ok_and(|warnings| warnings.is_empty())
+    let Ok(defense) = Defense::new(&config.defense, config.tolerance) else { return false };
+    let counts = Counts {
+        messages: config.workers,
+        tolerance: config.tolerance,
+        // Whether there is a constant does not depend on the dimension.
+        dimension: 1,
+        definition: Definition::Squared,
+        leverage: None,
+    };
+    config.byzantine <= config.tolerance
+        && defense.check_counts(config.workers, config.tolerance).is_ok_and(|warnings| warnings.is_empty())
+        && defense.robustness(&counts).unbounded.is_none()
 }
