@@ -13,6 +13,9 @@ use std::io::{self, Write};
 
 /// Evaluate the convergence theorem of Byz-NSGDM, term by term.
 #[derive(clap::Args)]
+#[command(
+    override_usage = "byz bound --rule <EXPR> --workers <N> --byzantine <B> --rounds <K>\n       [OPTIONS]"
+)]
 pub(crate) struct Arguments {
     /// The pipeline, such as nnm+geometric_median; see byz list
     #[arg(long, value_name = "EXPR")]

@@ -56,16 +56,16 @@ fn verify(directory: &Directory) -> Outcome {
     let mut wrong = 0;
     for file in MANIFEST {
         let (state, detail) = match directory.read(file) {
-            Ok((path, _)) => ("ok", path.display().to_string()),
-            Err(Error::MissingData { path, .. }) => ("missing", path.display().to_string()),
-            Err(Error::CorruptData { path, problem, .. }) => {
-                ("corrupt", format!("{}: {problem}", path.display()))
-            }
+            Ok(_) => ("ok", String::new()),
+            Err(Error::MissingData { .. }) => ("missing", String::new()),
+            Err(Error::CorruptData { problem, .. }) => ("corrupt", problem),
             Err(other) => ("unreadable", other.to_string()),
         };
         wrong += usize::from(state != "ok");
-        report += &format!("{:34}  {state:10}  {}\n", name(file), clean(&detail));
+        report += format!("{:34}  {state:10}  {}", name(file), clean(&detail)).trim_end();
+        report += "\n";
     }
+    report += &format!("in {}\n", clean(&directory.path().display().to_string()));
     // What is wrong stays wrong, whoever has stopped reading.
     let printed = io::stdout().write_all(report.as_bytes());
     match wrong {

@@ -124,6 +124,8 @@ pub(super) fn load<T: Scalar>(
             Err(problem) => problem,
         };
         warn(&format!("{} is not usable ({problem}); {next}", path.display()));
+        // Or the next save would put it in the place of the good one before it. What cannot be removed is found again.
+        let _ = fs::remove_file(&path);
     }
     Ok(None)
 }

@@ -205,7 +205,18 @@ pub(super) fn not_usable(what: &str, text: &str, error: &toml::de::Error) -> Err
     let line =
         error.span().and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
     let place = line.map_or(String::new(), |line| format!("line {line}: "));
-    Error::Usage(format!("{what} is not usable: {place}{}", error.message().replace('\n', " ")))
+    Error::Usage(format!("{what} is not usable: {place}{}", with_hint(error.message())))
+}
+
+/// What the reader of TOML says, on one line and with the known key that was probably meant.
+pub(super) fn with_hint(message: &str) -> String {
+    let message = message.replace('\n', " ");
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let unknown = quoted.next().filter(|_| message.starts_with("unknown field"));
+    match unknown.and_then(|unknown| registry::nearest(unknown, quoted)) {
+        Some(nearest) => format!("{message} (did you mean '{nearest}'?)"),
+        None => message,
+    }
 }
 
 /// Larger batches fit no memory.

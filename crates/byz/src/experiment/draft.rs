@@ -2,7 +2,7 @@
 //! and fit together.
 
 use super::{
-    config::{ByzantineData, Config, Diagnostics, not_usable},
+    config::{ByzantineData, Config, Diagnostics, not_usable, with_hint},
     presets,
 };
 use crate::{
@@ -68,7 +68,7 @@ impl Draft {
                 Err(error) => first = first.or(Some(error)),
             }
         }
-        let problem = first.map_or_else(|| "it is no value".into(), |error| error.message().to_string());
+        let problem = first.map_or_else(|| "it is no value".into(), |error| with_hint(error.message()));
         Err(Error::Usage(format!("--set {assignment}: {problem}")))
     }
 

@@ -78,8 +78,8 @@ fn verify_finds_what_is_missing_and_corrupt() {
     let files = Files::new();
     files.write("t10k-labels-idx1-ubyte", b"lies");
     let ran = data(&["verify"], &[("BYZ_DATA", files.0.path())]).expect(1).says("byz data fetch");
-    assert_eq!(ran.out.lines().count(), 5);
-    assert_eq!(ran.out.matches("  missing  ").count(), 4, "{}", ran.out);
+    assert_eq!(ran.out.lines().count(), 6);
+    assert_eq!(ran.out.matches("  missing\n").count(), 4, "{}", ran.out);
     assert!(ran.out.contains("4 bytes instead of 10008"), "{}", ran.out);
 }
 
@@ -87,7 +87,7 @@ fn verify_finds_what_is_missing_and_corrupt() {
 fn the_shared_data_is_right() {
     let Some(shared) = shared() else { return };
     let ran = data(&["verify"], &[("BYZ_DATA", &shared)]).expect(0);
-    assert_eq!(ran.out.matches("  ok  ").count(), 5, "{}", ran.out);
+    assert_eq!(ran.out.matches("  ok\n").count(), 5, "{}", ran.out);
     let ran = data(&["fetch", "--mirror", "http://127.0.0.1:1"], &[("BYZ_DATA", &shared)]).expect(0);
     assert_eq!(ran.out.matches("already there").count(), 5, "{}", ran.out);
 }

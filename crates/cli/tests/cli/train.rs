@@ -211,7 +211,7 @@ fn wrong_configurations_are_usage_errors_that_say_what_is_known() {
         ("run --task quartic --byzantine 20", "nobody honest"),
         ("run --task quartic --rounds 0", "rounds = 0"),
         ("run --task quartic --rate -1", "rate = -1"),
-        ("run --task quartic --set ruonds=5", "ruonds"),
+        ("run --task quartic --set ruonds=5", "did you mean 'rounds'?"),
         ("run --task quartic --set rounds", "expected key=value"),
         ("run --task quartic --set server=[\"normalise\"]", "normalize"),
         ("run typo.toml", "ruonds"),
