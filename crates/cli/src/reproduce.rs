@@ -56,17 +56,20 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let experiments = chosen(&arguments.block, &arguments.protocol)?;
     let data = directory_of(arguments.data_dir.as_ref());
-    let (mut grids, mut foreign) = (Vec::new(), None);
+    let (mut grids, mut foreign) = (Vec::new(), Vec::new());
     for experiment in experiments {
         let grid = adapted(experiment, arguments)?;
         match grid.select(&arguments.cells) {
             Ok(_) => grids.push((experiment, grid, directory(experiment, arguments))),
-            Err(error) => foreign = Some(error),
+            Err(error) => foreign.push((experiment.name, error)),
         }
     }
     // Of all experiments, those are meant that have such cells.
-    if let Some(error) = foreign.filter(|_| grids.is_empty()) {
-        return Err(error.into());
+    for (name, error) in foreign {
+        if grids.is_empty() {
+            return Err(error.into());
+        }
+        writeln!(io::stderr(), "{name}: not run, {error}")?;
     }
     let (mut failed, mut all) = (0, 0);
     for (experiment, grid, directory) in &grids {
@@ -74,7 +77,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             name: experiment.name,
             grid,
             select: &arguments.cells,
-            expected: experiment.expected,
+            // What was published is of the published length.
+            expected: experiment.expected.filter(|_| arguments.rounds.is_none()),
             directory,
             data: &data,
             jobs: arguments.jobs,

@@ -71,7 +71,8 @@ impl Study {
 
     /// How a cell compares with it.
     pub fn agreement(&self, cell: &StudyCell, columns: Columns) -> Option<Agreement> {
-        let expected = self.expected(cell)?;
+        // Only the measure that was published can agree.
+        let expected = self.expected(cell).filter(|_| columns.measure.name == self.report.measure)?;
         if cell.runs.is_empty() {
             return Some(Agreement::NotRun);
         }

@@ -62,7 +62,10 @@ fn figures_are_files_named_after_study_and_figure() {
     let ran = byz(&files, "report s --figures f");
     let mut wanted = vec!["small-curves".to_string()];
     for attack in ["_i_zero__i____co", "sign_flip"] {
-        wanted.extend(["Krum", "RFA"].map(|rule| format!("small-trust-{attack}-{rule}-Ours")));
+        for rule in ["Krum", "RFA"] {
+            wanted
+                .extend(["Base", "Ours"].map(|optimizer| format!("small-trust-{attack}-{rule}-{optimizer}")));
+        }
     }
     let found = names(&files.path("f"));
     let svg: Vec<_> = found.iter().filter_map(|name| name.strip_suffix(".svg")).collect();

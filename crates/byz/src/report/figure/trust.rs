@@ -13,16 +13,11 @@ use crate::report::{Study, StudyCell};
 
 /// More rounds than this are thinned out: some are left away.
 const MOST_ROUNDS: usize = 60;
-/// On paper, at most so many cells.
-const MOST_ON_PAPER: usize = 9;
 
-/// One drawing per cell; on paper only of the last label of the last axis.
+/// One drawing per cell.
 pub(super) fn draw(study: &Study, traces: &[Trace], medium: Medium) -> Vec<Drawing> {
-    let last = study.cells.last().and_then(|cell| cell.labels.last());
     let known = study.cells.iter().zip(traces).filter(|(_, trace)| !trace.weights.is_empty());
-    let chosen = known.filter(|(cell, _)| medium == Medium::Page || cell.labels.last() == last);
-    let most = if medium == Medium::Paper { MOST_ON_PAPER } else { usize::MAX };
-    chosen.take(most).filter_map(|(cell, trace)| Map::of(cell, trace)?.drawing(study, cell, medium)).collect()
+    known.filter_map(|(cell, trace)| Map::of(cell, trace)?.drawing(study, cell, medium)).collect()
 }
 
 struct Map {
