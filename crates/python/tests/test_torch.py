@@ -2,6 +2,7 @@
 
 import copy
 import io
+import pickle
 
 import numpy as np
 import pytest
@@ -175,6 +176,285 @@ def test_it_learns_although_some_lie():
         optimizer.step(gradients)
     inputs = torch.randn(1000, 5)
     assert (model(inputs).argmax(dim=1) == true(inputs).argmax(dim=1)).float().mean() > 0.9
+
+
+def small(**settings):
+    """51 parameters in two groups and 9 workers, after one step."""
+    torch.manual_seed(3)
+    model = nn.Sequential(nn.Linear(4, 6), nn.Linear(6, 3))
+    groups = [{"params": layer.parameters()} for layer in model]
+    optimizer = ByzNSGDM(groups, **{"workers": 9, "tolerance": 2, **settings})
+    optimizer.step(torch.randn(9, 51))
+    return model, optimizer
+
+
+def everything(model, optimizer):
+    """All that a step may change, as tensors and numbers."""
+    state = optimizer.state_dict()
+    numbers = [state["round"], state["defense"]["round"]]
+    tensors = [*model.parameters(), state["momenta"], state["defense"]["center"]]
+    return numbers, [tensor.detach().clone() for tensor in tensors if tensor is not None]
+
+
+def assert_same(one, other):
+    assert one[0] == other[0] and len(one[1]) == len(other[1])
+    assert all(torch.equal(a, b) for a, b in zip(one[1], other[1], strict=True))
+
+
+WRONG = {
+    "longer rows": lambda: torch.randn(9, 56),
+    "shorter rows": lambda: torch.randn(9, 50),
+    "shorter rows of NumPy": lambda: np.random.default_rng(0).normal(size=(9, 50)),
+    "whole numbers": lambda: torch.ones(9, 51, dtype=torch.int64),
+    "dictionaries": lambda: [{"weight": torch.randn(51)} for _ in range(9)],
+    "lists of another shape": lambda: [[torch.randn(51), torch.randn(2)] for _ in range(9)],
+    "words": lambda: ["gradient"] * 9,
+    "five of nine of another length": lambda: [*torch.randn(5, 50), *torch.randn(4, 51)],
+    "one wrong and nothing else": lambda: [torch.randn(50)] + [None] * 8,
+    "nothing": lambda: [None] * 9,
+}
+
+
+@pytest.mark.parametrize("rule", ["nnm+geometric_median", "mean", "centered_clipping"])
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")
+def test_rounds_of_another_form_are_refused_and_change_nothing(wrong, rule):
+    model, optimizer = small(rule=rule)
+    before = everything(model, optimizer)
+    with pytest.raises(byz.RefusedError) as refused:
+        optimizer.step(WRONG[wrong]())
+    assert len(refused.value.verdicts) == 9
+    assert_same(before, everything(model, optimizer))
+
+
+def test_a_refusal_says_what_was_expected_and_found():
+    _, optimizer = small()
+    with pytest.raises(byz.RefusedError, match="expected 51 numbers.*got 50"):
+        optimizer.step(torch.randn(9, 50))
+    with pytest.raises(byz.RefusedError) as refused:
+        optimizer.step([*torch.randn(5, 50), *torch.randn(3, 51), None])
+    assert [verdict.split(":")[0] for verdict in refused.value.verdicts] == ["invalid"] * 5 + ["used"] * 3 + ["missing"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [torch.zeros(50), np.zeros(52), torch.zeros(51, 1), torch.ones(51, dtype=torch.int64), {"weight": torch.zeros(51)}, "no", 1.0, []],
+    ids=["shorter", "longer", "column", "whole numbers", "dictionary", "word", "number", "empty"],
+)
+@pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")
+def test_one_row_of_another_form_is_a_verdict_and_never_used(wrong):
+    gradients = torch.randn(9, 51, generator=torch.Generator().manual_seed(0))
+    model, optimizer = small(rule="mean", tolerance=1)
+    other, absent = small(rule="mean", tolerance=1)
+    optimizer.step([wrong, *gradients[1:]], explain=True)
+    absent.step([None, *gradients[1:]])
+    assert optimizer.report.verdicts[0].startswith("invalid: expected ") and optimizer.report.verdicts[1:] == ["used"] * 8
+    assert_same(everything(model, optimizer), everything(other, absent))
+
+
+class Hostile:
+    def __array__(self, *_, **__):
+        raise OSError("gotcha")
+
+
+def test_a_row_that_cannot_be_read_is_a_verdict():
+    _, optimizer = small()
+    optimizer.step([Hostile(), [[torch.randn(51)]], *torch.randn(7, 51)], explain=True)
+    assert optimizer.report.verdicts[0] == "invalid: reading it raised OSError: gotcha"
+    assert optimizer.report.verdicts[1].startswith("invalid: expected 4 arrays")
+
+
+def test_gradients_of_numpy_are_gradients():
+    gradients = torch.randn(9, 51, generator=torch.Generator().manual_seed(0))
+    arrays = [row.numpy() for row in gradients]
+    read_only = gradients.numpy().copy()
+    read_only.flags.writeable = False
+    backwards = np.ascontiguousarray(gradients.numpy()[:, ::-1])[:, ::-1]
+    shapes = {24: (6, 4), 6: (6,), 18: (3, 6), 3: (3,)}
+    parts = [[part.numpy().reshape(shapes[len(part)]) for part in row.split(list(shapes))] for row in gradients]
+    model, optimizer = small(rule="mean", tolerance=0)
+    optimizer.step(gradients)
+    expected = everything(model, optimizer)
+    mixed = [arrays[0], *gradients[1:8], arrays[8]]
+    for same in (arrays, gradients.numpy(), read_only, backwards, parts, mixed, iter(gradients)):
+        model, optimizer = small(rule="mean", tolerance=0)
+        optimizer.step(same)
+        assert_same(expected, everything(model, optimizer))
+
+
+def test_a_gradient_too_large_for_the_momenta_is_a_verdict_and_does_not_spoil_them():
+    model, optimizer = small(momentum=0.5)
+    gradients = torch.randn(9, 51, dtype=torch.float64)
+    gradients[0] = 1e300
+    optimizer.step(gradients, explain=True)
+    assert optimizer.report.verdicts[0].startswith("invalid")
+    gradients[0] = 3e38
+    optimizer.step(gradients)
+    gradients[0] = -3e38
+    optimizer.step(gradients, explain=True)
+    assert optimizer.state_dict()["momenta"].isfinite().all()
+    optimizer.step(torch.randn(9, 51), explain=True)
+    assert optimizer.report.verdicts[0] == "used"
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_frozen_parameters_stay_and_the_others_move(lists):
+    model, loss, batches = problem()
+    optimizer = ByzNSGDM(model.parameters(), workers=10, tolerance=2, rule="median")
+    model[0].weight.requires_grad_(False)
+    before = [p.detach().clone() for p in model.parameters()]
+    gradients = per_worker_gradients(model, loss, batches)
+    assert gradients.shape == (10, 35)
+    if lists:
+        parts = [row.split([8, 24, 3]) for row in gradients]
+        gradients = [[None, bias, weight.view(3, 8), last] for bias, weight, last in parts]
+    optimizer.step(gradients)
+    moved = [p.detach() - old for p, old in zip(model.parameters(), before, strict=True)]
+    assert not moved[0].any() and all(part.any() for part in moved[1:])
+    assert torch.cat([part.reshape(-1) for part in moved]).norm().item() == pytest.approx(0.1)
+    assert optimizer.state_dict()["momenta"].shape == (10, 35)
+
+
+@pytest.mark.parametrize("rule", ["median", "centered_clipping"])
+@pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")
+def test_momenta_are_kept_while_a_parameter_is_frozen(rule):
+    model, optimizer = small(rule=rule)
+    first = optimizer.state_dict()["momenta"][:, :24]
+    model[0].weight.requires_grad_(False)
+    optimizer.step(torch.randn(9, 27))
+    twin, other = small(rule=rule)
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    assert torch.equal(optimizer.state_dict()["momenta"][:, :24], first)
+    model[0].weight.requires_grad_(True)
+    twin.load_state_dict(model.state_dict())
+    gradients = torch.randn(9, 51)
+    for one in (optimizer, other):
+        one.step(gradients)
+    assert torch.allclose(optimizer.state_dict()["momenta"][:, :24], 0.9 * first + 0.1 * gradients[:, :24])
+    assert_same(everything(model, optimizer), everything(twin, other))
+
+
+def test_with_all_parameters_frozen_there_is_nothing_to_step():
+    model, optimizer = small()
+    model.requires_grad_(False)
+    with pytest.raises(ValueError, match="no parameter requires a gradient"):
+        optimizer.step(torch.randn(9, 0))
+    with pytest.raises(ValueError, match="no parameter of the model requires a gradient"):
+        per_worker_gradients(model, nn.CrossEntropyLoss(), [(torch.randn(2, 4), torch.zeros(2, dtype=torch.int64))])
+
+
+def raising(round):
+    raise RuntimeError("no rate")
+
+
+@pytest.mark.parametrize("breakage", ["schedule", "infinite", "norm", "rate"])
+@pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")
+def test_a_step_that_fails_changes_nothing(breakage):
+    model, optimizer = small(rule="centered_clipping")
+    before = everything(model, optimizer)
+    if breakage == "schedule":
+        optimizer.schedule = raising
+    elif breakage == "infinite":
+        optimizer.schedule = lambda round: float("nan")
+    elif breakage == "norm":
+        optimizer.param_groups[1]["norm"] = "l3"
+    else:
+        optimizer.param_groups[1]["lr"] = "fast"
+    with pytest.raises((RuntimeError, ValueError)):
+        optimizer.step(torch.randn(9, 51))
+    assert_same(before, everything(model, optimizer))
+
+
+@pytest.mark.parametrize("rule", ["mean", "centered_clipping"])
+@pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")
+def test_a_group_added_later_starts_with_momenta_of_zero(rule):
+    model, optimizer = small(rule=rule)
+    first = optimizer.state_dict()["momenta"]
+    added = nn.Parameter(torch.zeros(5))
+    optimizer.add_param_group({"params": [added], "norm": "linf"})
+    gradients = torch.randn(9, 56)
+    optimizer.step(gradients)
+    momenta = optimizer.state_dict()["momenta"]
+    assert torch.allclose(momenta, 0.9 * torch.cat([first, torch.zeros(9, 5)], dim=1) + 0.1 * gradients)
+    assert torch.allclose(added.detach().abs(), torch.full((5,), 0.1 / 2**0.5))
+    with pytest.raises(byz.RefusedError, match="expected 56 numbers"):
+        optimizer.step(torch.randn(9, 51))
+
+
+def test_a_group_with_a_wrong_norm_is_not_added():
+    _, optimizer = small()
+    with pytest.raises(ValueError, match="norm: expected one of"):
+        optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(5))], "norm": "l3"})
+    assert len(optimizer.param_groups) == 2
+    optimizer.step(torch.randn(9, 51))
+
+
+@pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")
+def test_a_state_of_others_is_refused_and_changes_nothing():
+    _, nine = small()
+    model = nn.Sequential(nn.Linear(4, 6), nn.Linear(6, 3))
+    three = ByzNSGDM([{"params": layer.parameters()} for layer in model], workers=3, tolerance=0)
+    wider = ByzNSGDM([{"params": nn.Linear(5, 6).parameters()}, {"params": nn.Linear(6, 3).parameters()}], workers=9, tolerance=2)
+    with pytest.raises(ValueError, match="9 workers, the optimiser of 3: make it with workers=9"):
+        three.load_state_dict(nine.state_dict())
+    with pytest.raises(ValueError, match="51 coordinates, the parameters 57"):
+        wider.load_state_dict(nine.state_dict())
+    with pytest.raises(ValueError, match="no state of ByzNSGDM"):
+        three.load_state_dict(torch.optim.SGD(model.parameters()).state_dict())
+    assert three.round == wider.round == 0 and three.state_dict()["momenta"] is None
+    three.step(torch.randn(3, 51))
+    wider.step(torch.randn(9, 57))
+
+
+@pytest.mark.parametrize("made", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))], ids=["copied", "pickled"])
+@pytest.mark.parametrize("schedule", ["inverse_sqrt", "constant"])
+@pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")
+def test_copies_go_on_to_the_same_bits(made, schedule):
+    model, optimizer = small(rule="bucketing+centered_clipping", tolerance=1, schedule=schedule)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)  # Puts a function of its own around `step`.
+    optimizer.step(torch.randn(9, 51), explain=True)
+    scheduler.step()
+    twin, other = made((model, optimizer))
+    assert_same(everything(model, optimizer), everything(twin, other))
+    for _ in range(2):
+        gradients = torch.randn(9, 51)
+        untouched = everything(model, optimizer)
+        other.step(gradients)
+        assert_same(untouched, everything(model, optimizer))
+        optimizer.step(gradients)
+        assert_same(everything(model, optimizer), everything(twin, other))
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_running_statistics_are_refused_with_what_to_do(even):
+    _, loss, batches = problem()
+    batches = batches if even else [*batches[:9], (batches[9][0][:5], batches[9][1][:5])]
+    model = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 3))
+    with pytest.raises(ValueError, match="BatchNorm1d '1'.*track_running_stats=False.*eval mode.*GroupNorm"):
+        per_worker_gradients(model, loss, batches)
+    assert model[1].num_batches_tracked == 0
+    model[1].eval()
+    per_worker_gradients(model, loss, batches)
+    model = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8, track_running_stats=False), nn.Linear(8, 3))
+    rows = per_worker_gradients(model, loss, batches)
+    loss(model(batches[9][0]), batches[9][1]).backward()
+    assert torch.allclose(torch.cat([p.grad.reshape(-1) for p in model.parameters()]), rows[9], atol=1e-5)
+
+
+def test_batches_may_be_any_iterable_but_not_none():
+    model, loss, batches = problem()
+    assert torch.equal(per_worker_gradients(model, loss, (batch for batch in batches)), per_worker_gradients(model, loss, batches))
+    for empty in ([], iter([])):
+        with pytest.raises(ValueError, match="expected one per worker, got none"):
+            per_worker_gradients(model, loss, empty)
+    with pytest.raises(ValueError, match="batch 0: expected a pair of inputs and targets"):
+        per_worker_gradients(model, loss, [(batches[0][0],)])
+
+
+@pytest.mark.parametrize("workers, error", [("x", TypeError), (2.5, TypeError), (True, TypeError), (0, ValueError), (-1, ValueError)])
+def test_workers_are_a_whole_number_above_zero(workers, error):
+    with pytest.raises(error, match="workers must be"):
+        ByzNSGDM(nn.Linear(2, 2).parameters(), workers=workers)
 
 
 @pytest.mark.parametrize("wrong", [{"lr": 0.0}, {"momentum": 1.0}, {"schedule": "linear"}, {"norm": "l3"}])
