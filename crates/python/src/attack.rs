@@ -1,7 +1,7 @@
 //! An attack as Python holds it: forges rows from what the honest workers send.
 
 use crate::{
-    errors::raise,
+    errors::{lock, raise},
     pipeline::{Pipeline, matrix},
     rows::{Arrays, Sent},
 };
@@ -12,10 +12,7 @@ use byz::{
 };
 use numpy::Element;
 use pyo3::{Py, PyAny, PyResult, Python, pyclass, pymethods};
-use std::{
-    cell::Cell,
-    sync::{Mutex, PoisonError},
-};
+use std::{cell::Cell, sync::Mutex};
 
 /// An attack and what it remembers from round to round, in either number type.
 #[pyclass(frozen, module = "byz._byz")]
@@ -46,6 +43,17 @@ impl Attack {
         })
     }
 
+    /// What it carries from round to round, in either number type.
+    fn state(&self) -> (Vec<Vec<f32>>, Vec<Vec<f64>>) {
+        (lock(&self.single).state(), lock(&self.double).state())
+    }
+
+    /// Takes a state back.
+    fn restore(&self, py: Python<'_>, single: Vec<Vec<f32>>, double: Vec<Vec<f64>>) -> PyResult<()> {
+        let restored = lock(&self.single).restore(single).and_then(|()| lock(&self.double).restore(double));
+        restored.map_err(|error| raise(py, error))
+    }
+
     /// What the Byzantine workers send; `own` is what they would send if they were honest.
     #[expect(clippy::too_many_arguments, reason = "only the Python layer calls it, by name")]
     #[pyo3(signature = (honest, own, *, round, seed, tolerance, pipeline))]
@@ -73,10 +81,7 @@ impl Call<'_> {
         py: Python<'_>,
         attack: &Mutex<Box<dyn attacks::Attack<T>>>,
     ) -> PyResult<Py<PyAny>> {
-        let forged = py.detach(|| {
-            let mut attack = attack.lock().unwrap_or_else(PoisonError::into_inner);
-            self.forged(attack.as_mut())
-        });
+        let forged = py.detach(|| self.forged(lock(attack).as_mut()));
         matrix(py, forged.map_err(|error| raise(py, error))?)
     }
 

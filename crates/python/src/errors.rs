@@ -1,4 +1,4 @@
-//! The library's errors as Python's: usage is `ValueError`, files are `OSError`.
+//! The library's errors as Python's: usage is `ValueError`, files are `OSError`. And locks that outlive a panic.
 
 use byz::{Error, Verdict};
 use pyo3::{
@@ -6,6 +6,7 @@ use pyo3::{
     exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError},
     types::PyAnyMethods,
 };
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 create_exception!(
     byz,
@@ -29,4 +30,9 @@ pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
         Error::Internal(_) | Error::Diverged { .. } => PyRuntimeError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     }
+}
+
+/// The lock, also after a panic elsewhere: what it guards is whole between calls.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

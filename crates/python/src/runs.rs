@@ -1,20 +1,23 @@
 //! Training from Python: the same runs and sweeps as on the command line, interrupted by Ctrl-C like any Python code.
 
-use crate::errors::raise;
+use crate::errors::{lock, raise};
 use byz::{
     Engine, Error, Result,
     data::Directory,
     experiment::{self, Draft, Grid, Job, Settled, Status, Sweep, Watch},
 };
-use pyo3::{Py, PyAny, PyErr, PyResult, Python, exceptions::PyValueError, pyfunction};
+use pyo3::{Py, PyAny, PyResult, Python, exceptions::PyValueError, pyfunction};
 use serde_json::{Value, json};
 use std::{
+    panic::resume_unwind,
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError},
     },
-    time::{Duration, Instant},
+    thread,
+    time::Duration,
 };
 
 /// Rounds may take microseconds; Python hears of them so often at most.
@@ -26,11 +29,18 @@ struct Link {
     progress: Py<PyAny>,
     total: u64,
     done: AtomicU64,
-    /// When Python was last told, and the last evaluation.
-    told: Mutex<(Instant, Option<f64>)>,
+    last: Mutex<Last>,
     stopped: AtomicBool,
-    problem: Mutex<Option<PyErr>>,
     warnings: Mutex<Vec<String>>,
+}
+
+/// What Python hears next.
+#[derive(Default)]
+struct Last {
+    /// The last round and its loss; none once they were told.
+    round: Option<(u64, f64)>,
+    /// The last evaluation.
+    metric: Option<f64>,
 }
 
 impl Link {
@@ -39,31 +49,58 @@ impl Link {
             progress,
             total,
             done: AtomicU64::new(0),
-            told: Mutex::new((Instant::now(), None)),
+            last: Mutex::default(),
             stopped: AtomicBool::new(false),
-            problem: Mutex::new(None),
             warnings: Mutex::new(Vec::new()),
         }
     }
 
-    /// Tells of a round, and of the last evaluation, if it is time.
-    fn advance(&self, done: u64, loss: f64, metric: Option<f64>) {
-        // Another thread is telling: then this one need not.
-        let Ok(mut told) = self.told.try_lock() else { return };
-        told.1 = metric.or(told.1);
-        if told.0.elapsed() < PERIOD {
-            return;
-        }
-        told.0 = Instant::now();
-        let metric = told.1;
-        let heard = Python::attach(|py| {
-            py.check_signals()?;
-            self.progress.call1(py, (done, self.total, loss, metric)).map(drop)
+    /// Works in a thread of its own, while this one, which alone hears of Ctrl-C, tells Python how far it has come.
+    fn attend<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<R> + Send) -> PyResult<R> {
+        let (sender, outcome) = mpsc::channel();
+        let (outcome, heard) = py.detach(move || {
+            thread::scope(move |scope| {
+                let worker = scope.spawn(move || sender.send(work()));
+                let mut heard = Ok(());
+                loop {
+                    match outcome.recv_timeout(PERIOD) {
+                        Err(RecvTimeoutError::Timeout) if heard.is_ok() => {
+                            heard = self.tell();
+                            self.stopped.store(heard.is_err(), Ordering::Relaxed);
+                        }
+                        Err(RecvTimeoutError::Timeout) => {}
+                        Ok(outcome) => break (outcome, heard),
+                        Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                            Err(panic) => resume_unwind(panic),
+                            Ok(_) => unreachable!("a worker that ends well has sent its outcome"),
+                        },
+                    }
+                }
+            })
         });
-        if let Err(problem) = heard {
-            self.stopped.store(true, Ordering::Relaxed);
-            *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
-        }
+        heard.and_then(|()| self.tell())?;
+        outcome.map_err(|error| raise(py, error))
+    }
+
+    /// Tells of the last round, if there was one since.
+    fn tell(&self) -> PyResult<()> {
+        let (round, metric) = {
+            let mut last = lock(&self.last);
+            (last.round.take(), last.metric)
+        };
+        Python::attach(|py| {
+            py.check_signals()?;
+            match round {
+                Some((done, loss)) => self.progress.call1(py, (done, self.total, loss, metric)).map(drop),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Notes a round, and its evaluation if there was one.
+    fn advance(&self, done: u64, loss: f64, metric: Option<f64>) {
+        let mut last = lock(&self.last);
+        *last = Last { round: Some((done, loss)), metric: metric.or(last.metric) };
     }
 
     fn watch<'a>(
@@ -77,14 +114,9 @@ impl Link {
     }
 
     fn warn(&self, message: &str) {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(message.to_string());
-    }
-
-    /// What Python raised meanwhile, or what went wrong.
-    fn ended<R>(&self, py: Python<'_>, outcome: Result<R>) -> PyResult<R> {
-        match self.problem.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(problem) => Err(problem),
-            None => outcome.map_err(|error| raise(py, error)),
+        let mut warnings = lock(&self.warnings);
+        if !warnings.iter().any(|known| known == message) {
+            warnings.push(message.to_string());
         }
     }
 }
@@ -125,20 +157,19 @@ pub(crate) fn run(
     let config = resolved.map_err(|error| raise(py, error))?;
     let link = Link::new(progress, config.rounds);
     config.warnings().iter().for_each(|warning| link.warn(warning));
-    let ended = py.detach(|| {
+    let ended = link.attend(py, || {
         let progress = |round: u64, report: &byz::RoundReport, metrics: Option<&byz::tasks::Metrics>| {
             link.advance(round, report.loss, metrics.map(|metrics| metrics.metric));
         };
         let (warn, stop) = (|message: &str| link.warn(message), || link.stopped.load(Ordering::Relaxed));
         let watch = link.watch(engine(threads), &progress, &warn, &stop);
         experiment::run(&config, &directory, &data_directory(data.as_deref()), &watch)
-    });
-    let ended = link.ended(py, ended)?;
-    let warnings = std::mem::take(&mut *link.warnings.lock().unwrap_or_else(PoisonError::into_inner));
+    })?;
+    let warnings = std::mem::take(&mut *lock(&link.warnings));
     Ok((json!(ended.summary).to_string(), warnings))
 }
 
-/// A grid in a directory; every run as JSON: its cell, its configuration, and its summary or what went wrong.
+/// A grid in a directory; every run as JSON: its cell, its configuration, and its summary or what went wrong. And what a person should know.
 #[pyfunction]
 #[pyo3(signature = (grid, directory, *, name, is_json, jobs, data, progress))]
 #[expect(clippy::too_many_arguments, reason = "only the Python layer calls it, by name")]
@@ -151,7 +182,7 @@ pub(crate) fn sweep(
     jobs: Option<usize>,
     data: Option<PathBuf>,
     progress: Py<PyAny>,
-) -> PyResult<String> {
+) -> PyResult<(String, Vec<String>)> {
     let grid = Grid::from_toml(&toml_text(grid, is_json)?).map_err(|error| raise(py, error))?;
     let cells = grid.cells().map_err(|error| raise(py, error))?;
     let jobs = jobs.unwrap_or_else(|| Engine::parallel().threads);
@@ -172,7 +203,7 @@ pub(crate) fn sweep(
     };
     link.total = plain.total_rounds().map_err(|error| raise(py, error))?;
     let link = link;
-    let settled = py.detach(|| {
+    let settled = link.attend(py, || {
         let progress = |_: u64, report: &byz::RoundReport, metrics: Option<&byz::tasks::Metrics>| {
             let done = link.done.fetch_add(1, Ordering::Relaxed) + 1;
             link.advance(done, report.loss, metrics.map(|metrics| metrics.metric));
@@ -180,10 +211,11 @@ pub(crate) fn sweep(
         let (warn, stop) = (|message: &str| link.warn(message), || link.stopped.load(Ordering::Relaxed));
         let watch = |_: &Job| link.watch(engine(Some(threads)), &progress, &warn, &stop);
         Sweep { watch: &watch, ..plain }.run()
-    });
-    let settled = link.ended(py, settled)?;
+    })?;
+    settled.iter().flat_map(|run| run.config.warnings()).for_each(|warning| link.warn(&warning));
+    let warnings = std::mem::take(&mut *lock(&link.warnings));
     let told: Vec<Value> = settled.iter().map(|run| told(run, &cells[run.cell])).collect();
-    Ok(Value::from(told).to_string())
+    Ok((Value::from(told).to_string(), warnings))
 }
 
 fn told(run: &Settled, cell: &experiment::Cell) -> Value {

@@ -1,5 +1,8 @@
 """What liars send."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -41,3 +44,72 @@ def test_own_messages_have_the_right_shape(rows):
     assert np.array_equal(byz.Attack("sign_flip").forge(rows[:17], 3, own=rows[17:]), -rows[17:])
     with pytest.raises(ValueError, match="expected 2 rows of 50 numbers"):
         byz.Attack("sign_flip").forge(rows[:17], 2, own=rows[17:])
+
+
+def test_liars_answer_in_the_container_of_the_honest(rows):
+    attack, honest = byz.Attack("sign_flip(of=mean)"), rows[:17]
+    expected = attack.forge(honest, 2)
+    assert expected.shape == (2, 50) and expected.dtype == np.float32
+    assert np.array_equal(attack.forge(honest.reshape(17, 5, 10), 2), expected.reshape(2, 5, 10))
+    listed = attack.forge(list(honest), 2)
+    assert isinstance(listed, list) and np.array_equal(listed, expected)
+    parts = attack.forge([[row[:20].reshape(4, 5), row[20:]] for row in honest], 2)
+    assert [[part.shape for part in message] for message in parts] == [[(4, 5), (30,)]] * 2
+    assert np.array_equal(parts[1][1], expected[1, 20:])
+    [named] = attack.forge([{"w": row[:20], "b": row[20:]} for row in honest], 1)
+    assert list(named) == ["w", "b"] and np.array_equal(named["w"], expected[0, :20])
+    halves = attack.forge(list(honest.astype(np.float16)), 1)
+    assert halves[0].dtype == np.float16
+
+
+@pytest.mark.parametrize("size", [9, 9000])
+def test_lists_of_tensors_of_any_size_give_lists_of_tensors(size):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    honest = torch.randn(7, size)
+    for byzantine in (1, 3):
+        expected = byz.Attack("sign_flip(of=mean)").forge(honest, byzantine)
+        assert expected.shape == (byzantine, size) and torch.allclose(expected, -honest.mean(0), atol=1e-6)
+        forged = byz.Attack("sign_flip(of=mean)").forge(list(honest), byzantine)
+        assert isinstance(forged, list) and torch.equal(torch.stack(forged), expected)
+    [[weight]] = byz.Attack("zero").forge([[row.reshape(3, -1).bfloat16()] for row in honest])
+    assert weight.shape == (3, size // 3) and weight.dtype == torch.bfloat16
+
+
+def test_nobody_lies_or_nothing_is_said():
+    for attack in byz.names("attack"):
+        if attack != "worst_of":
+            made, defense = byz.Attack(attack), byz.Defense("median", 1)
+            assert made.forge(np.ones((4, 0)), 2, defense=defense).shape == (2, 0)
+            assert made.forge(np.ones((4, 3)), 0, defense=defense).shape == (0, 3)
+            assert made.forge(list(np.ones((4, 3))), 0, own=[], defense=defense) == []
+
+
+@pytest.mark.parametrize("nobody", [np.zeros((0, 5)), np.zeros((0, 2, 3)), []])
+def test_without_honest_workers_there_is_nothing_to_forge_from(nobody):
+    with pytest.raises(ValueError, match="one honest worker at least"):
+        byz.Attack("sign_flip(of=mean)").forge(nobody, 1)
+
+
+def test_honest_vectors_are_of_one_form(rows):
+    for odd, why in ((None, "missing"), (rows[0, :7], "expected float32 of shape"), ("garbage", "got str")):
+        with pytest.raises(ValueError, match=why):
+            byz.Attack("zero").forge([*rows[:5], odd], 1)
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**64])
+def test_counts_that_are_none_are_value_errors(rows, wrong):
+    with pytest.raises(ValueError, match="byzantine"):
+        byz.Attack("zero").forge(rows, wrong)
+    with pytest.raises(ValueError, match="seed"):
+        byz.Attack("gaussian", seed=wrong)
+
+
+@pytest.mark.parametrize("expression", ["gaussian", "mimic"])
+def test_copies_go_on_with_the_seed_the_round_and_what_is_remembered(rows, expression):
+    attack = byz.Attack(expression, seed=3)
+    for scale in (1, -3, 2):
+        attack.forge(scale * rows[:, ::-1] ** 2, 2)
+    others = copy.deepcopy(attack), copy.copy(attack), pickle.loads(pickle.dumps(attack))
+    expected = attack.forge(rows, 2)
+    for other in others:
+        assert repr(other) == repr(attack) and np.array_equal(other.forge(rows, 2), expected)

@@ -199,3 +199,138 @@ def test_one_refuses_rather_than_guess():
     vectors[:6] = np.nan
     with pytest.raises(byz.RefusedError):
         ours.Median()(vectors)
+
+
+def agree(found, expected, tolerance=1e-5):
+    if isinstance(expected, torch.Tensor):
+        assert isinstance(found, torch.Tensor)
+        found, expected = found.detach().double().numpy(), expected.detach().double().numpy()
+    assert found.shape == expected.shape
+    return np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def compared(name, parameters, vectors):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, found = [call(library, name, parameters, vectors) for library in (theirs, ours)]
+    assert agree(found, expected), (name, parameters)
+    return found
+
+
+SEVERAL_AXES = ["Average", "Median", "SignFlipping", "InnerProductManipulation", "ALittleIsEnough", "Clipping", "ARC", "Inf", "Mimic"]
+
+
+@pytest.mark.parametrize("name", [*SEVERAL_AXES, "TrMean", "LabelFlipping"])
+def test_vectors_of_several_axes_keep_them(name):
+    vectors = inputs(7, 4)["array"].reshape(7, 2, 2)
+    for same in (vectors, list(vectors), torch.from_numpy(vectors).float(), list(torch.from_numpy(vectors).float())):
+        compared(name, {"f": 2} if name in ("ARC", "TrMean") else {}, same)
+
+
+@pytest.mark.parametrize("name", ["Optimal_InnerProductManipulation", "Optimal_ALittleIsEnough"])
+def test_line_searches_take_several_axes(name):
+    vectors = inputs(7, 4)["array"].reshape(7, 2, 2)
+    for same in (vectors, torch.from_numpy(vectors).float()):
+        compared(name, {"f": 2}, same)
+
+
+@pytest.mark.parametrize(
+    "name, parameter",
+    [
+        ("GeometricMedian", "nu"),
+        ("CenteredClipping", "tau"),
+        ("Clipping", "c"),
+        ("InnerProductManipulation", "tau"),
+        ("ALittleIsEnough", "tau"),
+        ("Optimal_ALittleIsEnough", "delta"),
+    ],
+)
+def test_floats_of_numpy_are_floats(name, parameter):
+    compared(name, {parameter: np.float64(0.5)}, inputs()["array"])
+
+
+NUMBERS = [(name, parameters) for name, parameters in RULES if name not in ("Inf", "Gaussian", "Meamed")]
+
+
+@pytest.mark.parametrize("name, parameters", NUMBERS, ids=lambda value: value if isinstance(value, str) else str(value))
+def test_lists_of_mixed_types_are_promoted(name, parameters):
+    array = inputs()["array"]
+    whole = np.round(10 * array).astype(np.int64)
+    tensors = torch.from_numpy(array).float()
+    for mixed in (
+        [array[0].astype(np.float32), *array[1:]],
+        [*array.astype(np.float32)[:-1], array[-1]],
+        [*array[:-1], whole[-1]],
+        [*tensors[:-1], torch.from_numpy(whole[-1])],
+        [tensors[0].half(), *tensors[1:]],
+    ):
+        compared(name, parameters, mixed)
+
+
+@pytest.mark.parametrize("name, parameters", NUMBERS, ids=lambda value: value if isinstance(value, str) else str(value))
+def test_tensors_of_any_type_are_taken(name, parameters):
+    array = inputs()["array"]
+    # No two distances are the same, so that nothing hangs on a tie.
+    whole = torch.from_numpy(np.round(1000 * array).astype(np.int64))
+    for vectors in (whole, list(whole)):
+        compared(name, parameters, vectors)
+    for vectors in (torch.from_numpy(array).float().requires_grad_(), [row.requires_grad_() for row in torch.from_numpy(array).float()]):
+        compared(name, parameters, vectors)
+    for dtype in (torch.bfloat16, torch.float16):
+        found = call(ours, name, parameters, torch.from_numpy(array).to(dtype), rounds=2)
+        assert found.dtype == dtype and torch.isfinite(found).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_pre_aggregators_work_with_a_majority_of_liars(n):
+    array = inputs(n, 5)["array"]
+    for f in range((n + 1) // 2, n + 1):
+        for vectors in (array, list(array), torch.from_numpy(array).float()):
+            compared("ARC", {"f": f}, vectors)
+            if f < n:
+                compared("NNM", {"f": f}, vectors)
+    for made in (ours.ARC(n), *([ours.NNM(n - 1)] if n > 1 else [])):
+        before = array.copy()
+        made(array)
+        assert np.array_equal(array, before)
+
+
+def test_infinite_parameters():
+    for kind in ("array", "tensor"):
+        vectors = inputs()[kind]
+        compared("Clipping", {"c": np.inf}, vectors)
+        compared("CenteredClipping", {"tau": np.inf, "L": 2}, vectors)
+        compared("InnerProductManipulation", {"tau": np.inf}, vectors)
+        compared("InnerProductManipulation", {"tau": -np.inf}, vectors)
+    refused = [("GeometricMedian", {"nu": np.inf}), ("ALittleIsEnough", {"tau": np.inf}), ("CenteredClipping", {"tau": np.nan})]
+    for name, parameters in refused:
+        with pytest.raises(ValueError, match="finite number"):
+            getattr(ours, name)(**parameters)(vectors)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "name, parameters", [("Clipping", {}), ("Clipping", {"c": 0.0}), ("Clipping", {"c": np.inf}), ("Bucketing", {"s": 2})]
+)
+def test_pre_aggregators_without_f_leave_out_what_is_not_finite(name, parameters, bad):
+    vectors = np.ones((9, 3))
+    vectors[8] = bad
+    for same in (vectors, list(vectors), torch.from_numpy(vectors)):
+        assert agree(call(ours, name, parameters, same), call(ours, name, parameters, same[:8]))
+    vectors[4:] = bad
+    with pytest.raises(byz.RefusedError):
+        call(ours, name, parameters, vectors)
+
+
+def test_the_first_vector_may_be_the_bad_one():
+    vectors = inputs()["array"]
+    vectors[0] = np.nan
+    for name, parameters in (("CenteredClipping", {}), ("GeometricMedian", {"T": 0}), ("NNM", {"f": 6}), ("ARC", {"f": 6})):
+        assert np.isfinite(call(ours, name, parameters, vectors)).all()
+
+
+def test_no_vectors_are_a_value_error():
+    for name in ("Average", "CenteredClipping", "Krum", "Clipping", "ARC", "Bucketing", "SignFlipping", "Inf", "Mimic", "Gaussian"):
+        for nothing in ([], np.ones(3)) if name != "Mimic" else ([],):
+            with pytest.raises(ValueError):
+                getattr(ours, name)()(nothing)

@@ -1,5 +1,7 @@
 """Every container gives the same bits, and comes back as it was."""
 
+import array
+
 import numpy as np
 import pytest
 
@@ -121,3 +123,126 @@ def test_a_single_row_is_a_value_error(rows):
 
 def test_no_coordinates_at_all():
     assert byz.aggregate(np.zeros((5, 0)), "median", 1).shape == (0,)
+
+
+def test_an_empty_axis_keeps_its_place():
+    assert byz.aggregate(np.zeros((5, 0, 3)), "median", 1).shape == (0, 3)
+    with pytest.raises(byz.RefusedError, match="no valid message"):
+        byz.aggregate(np.zeros((0, 2, 3)), "median", 1)
+
+
+def test_mixed_rows_are_of_the_kind_of_the_messages(rows):
+    expected = byz.mix(rows, "nnm", 3)
+    assert isinstance(expected, np.ndarray) and expected.shape == (20, 50) and expected.dtype == np.float32
+    assert np.array_equal(byz.mix(rows.reshape(20, 5, 10), "nnm", 3), expected.reshape(20, 5, 10))
+    listed = byz.mix(list(rows), "nnm", 3)
+    assert isinstance(listed, list) and np.array_equal(listed, expected)
+    parts = byz.mix([[row[:20].reshape(4, 5), row[20:]] for row in rows], "nnm", 3)
+    assert parts[19][0].shape == (4, 5) and np.array_equal(parts[19][1], expected[19, 20:])
+    mixed, verdicts = byz.mix([*rows[:19], None], "bucketing(size=2)", 3, explain=True)
+    assert len(mixed) == 10 and verdicts == ["used"] * 19 + ["missing"]
+
+
+def test_mixed_tensors_are_tensors(rows):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    tensor = torch.from_numpy(rows)
+    mixed = byz.mix(tensor, "nnm", 3)
+    assert isinstance(mixed, torch.Tensor) and np.array_equal(mixed, byz.mix(rows, "nnm", 3))
+    assert torch.equal(torch.stack(byz.mix(list(tensor), "nnm", 3)), mixed)
+
+
+class OnlyDlpack:
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_of_other_libraries_are_read(rows, expected):
+    for same in (OnlyDlpack(rows), memoryview(rows), [OnlyDlpack(row) for row in rows], [memoryview(row) for row in rows]):
+        assert np.array_equal(byz.aggregate(same), expected)
+    assert np.array_equal(byz.aggregate([array.array("f", row) for row in rows]), expected)
+    doubles = byz.aggregate([array.array("d", row) for row in rows])
+    assert doubles.dtype == np.float64
+    for wrong in (memoryview(rows.astype(int)), [array.array("i", [1, 2])] * 5, b"bytes", [b"bytes"] * 5):
+        with pytest.raises(TypeError):
+            byz.aggregate(wrong, tolerance=1)
+
+
+def test_a_mask_is_not_dropped(rows, expected):
+    masked = np.ma.masked_array(rows, mask=rows > 1)
+    for wrong in (masked, list(masked), [[row] for row in masked]):
+        with pytest.raises(TypeError, match="fill it first"):
+            byz.aggregate(wrong)
+    told = byz.aggregate([*rows[:19], masked[19]], explain=True)
+    assert told.verdicts[19].startswith("invalid: a masked array")
+
+
+class Raises:
+    def __array__(self, *arguments, **options):
+        raise RuntimeError("no \ud800\nvalues")
+
+
+def test_no_message_ends_the_call(rows):
+    endless = []
+    endless.append(endless)
+    for liar in (Raises(), [Raises()], endless, [[[1.0], "text"]], {"w": None}, object(), 10**400):
+        told = byz.aggregate([*rows[:19], liar], explain=True)
+        assert told.verdicts[19].startswith("invalid: ") and told.messages == 19
+    told = byz.aggregate([*rows[:19], Raises()], explain=True)
+    assert told.verdicts[19] == "invalid: reading it raised RuntimeError: no ?"
+    with pytest.raises(TypeError, match="RuntimeError"):
+        byz.aggregate([Raises()] * 5, tolerance=1)
+
+
+@pytest.mark.parametrize("size", [50, 5000])
+def test_no_tensor_ends_the_call(size):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    honest = list(torch.randn(8, size))
+    turned = torch.complex(torch.randn(5, size), torch.randn(5, size)).conj().imag
+    for liar in (torch.empty(size, device="meta"), turned, honest[0].to_sparse(), honest[0].to(torch.complex64)):
+        told = byz.aggregate([*honest, liar], tolerance=2, explain=True)
+        assert told.verdicts[8].startswith("invalid: ") and told.messages == 8
+    with pytest.raises(TypeError, match="no values"):
+        byz.aggregate(torch.empty(5, 3, device="meta"), tolerance=1)
+
+
+def test_tensors_with_their_sign_turned_are_read():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    turned = torch.complex(torch.randn(5, 3), torch.randn(5, 3)).conj().imag
+    assert turned.is_neg()
+    plain = turned.resolve_neg()
+    for same in (turned, list(turned), [row.reshape(1, 3) for row in turned]):
+        assert torch.equal(byz.aggregate(same, "median", 1).reshape(3), byz.aggregate(plain, "median", 1))
+
+
+def test_containers_in_containers_come_back_as_they_were(rows):
+    nested = byz.aggregate([{"layers": [[row[:20]], (row[20:30],)], "b": row[30:]} for row in rows], "median")
+    flat = byz.aggregate(rows, "median")
+    assert list(nested) == ["layers", "b"] and np.array_equal(nested["b"], flat[30:])
+    assert np.array_equal(nested["layers"][0][0], flat[:20]) and np.array_equal(nested["layers"][1][0], flat[20:30])
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    [[tensor]] = byz.aggregate([[[torch.ones(2)]]] * 5, "median", 1)
+    assert torch.equal(tensor, torch.ones(2))
+
+
+def test_numbers_without_axes_are_vectors_of_one():
+    values = [1.0, 2.0, 4.0, 5.0, 90.0]
+    assert byz.aggregate([np.array(value) for value in values], "median", 1) == 4.0
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    found = byz.aggregate([torch.tensor(value) for value in values], "median", 1)
+    assert isinstance(found, torch.Tensor) and found.shape == () and found == 4.0
+
+
+def test_counts_too_large_for_the_engine_are_value_errors(rows):
+    for wrong in (2**64, 2**70):
+        with pytest.raises(ValueError, match="tolerance must be below"):
+            byz.aggregate(rows, tolerance=wrong)
+        with pytest.raises(ValueError, match="tolerance must be below"):
+            byz.mix(rows, "nnm", wrong)
+        with pytest.raises(ValueError, match="threads must be"):
+            byz.Defense("median", 1, threads=wrong)

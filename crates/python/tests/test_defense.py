@@ -124,7 +124,7 @@ def test_a_forked_process_aggregates_too():
 
 
 def test_mixing_alone(rows):
-    mixed, verdicts = byz.mix(rows.astype(np.float64), "nnm", 3)
+    mixed, verdicts = byz.mix(rows.astype(np.float64), "nnm", 3, explain=True)
     distances = np.linalg.norm(rows[:, None].astype(float) - rows[None], axis=2)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, :17]
     assert np.allclose(mixed, rows.astype(float)[nearest].mean(axis=1), atol=1e-12)

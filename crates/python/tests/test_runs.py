@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import byz
@@ -45,11 +46,22 @@ def test_divergence_is_a_status():
 
 @pytest.mark.parametrize(
     "config, error",
-    [({"task": "quintic"}, ValueError), ({"tsak": "quartic"}, ValueError), (3, TypeError), ("nowhere.toml", OSError), ({"task": object()}, TypeError)],
+    [({"task": "quartic", "rate": float("nan")}, TypeError), ({"task": "quintic"}, ValueError), ({"tsak": "quartic"}, ValueError), (3, TypeError), ("nowhere.toml", OSError), ({"task": object()}, TypeError)],
 )
 def test_wrong_configurations_say_so(config, error):
     with pytest.raises(error):
         byz.run(config)
+
+
+def test_numbers_of_numpy_are_numbers_and_none_is_not_given():
+    numpy = {**QUICK, "rounds": np.int64(50), "rate": np.float64(0.1), "schedule": None}
+    assert byz.run(numpy).rounds == byz.run(QUICK).rounds
+
+
+def test_the_last_round_is_always_told():
+    heard = []
+    byz.run(QUICK, progress=lambda *told: heard.append(told))
+    assert heard[-1][:2] == (50, 50)
 
 
 def test_what_progress_raises_ends_the_run_and_it_goes_on_later(tmp_path):
@@ -67,14 +79,36 @@ def test_what_progress_raises_ends_the_run_and_it_goes_on_later(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_an_interrupt_is_a_keyboard_interrupt(tmp_path):
     program = f"import byz; byz.run({ {**QUICK, 'rounds': 10_000_000}!r}, out={str(tmp_path / 'run')!r})"
+    told = interrupted(program, lambda: (tmp_path / "run" / "rounds.jsonl").exists())
+    assert "KeyboardInterrupt" in told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupt_ends_a_sweep_whoever_is_at_work(tmp_path):
+    # The first thread is done at once, and the other is at work for minutes.
+    base = {name: value for name, value in QUICK.items() if name != "rounds"}
+    grid = {"base": base, "axes": {"rounds": [10, 10_000_000]}}
+    program = f"import byz; byz.sweep({grid!r}, out={str(tmp_path / 'grid')!r}, jobs=2)"
+    told = interrupted(program, lambda: len(list((tmp_path / "grid").glob("runs/*/rounds.jsonl"))) == 2)
+    assert "KeyboardInterrupt" in told
+
+
+def interrupted(program, has_begun):
+    """What a program says that gets Ctrl-C once it has begun."""
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / "run" / "rounds.jsonl").exists():
+    while not has_begun():
         time.sleep(0.05)
         assert process.poll() is None
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=30)
-    assert "KeyboardInterrupt" in told and process.returncode != 0
+    assert process.returncode != 0
+    return told
+
+
+def test_a_sweep_tells_what_a_run_would_warn_of():
+    with pytest.warns(UserWarning, match="krum promises robustness only"):
+        byz.sweep({"base": {**QUICK, "rounds": 2, "workers": 5, "byzantine": 2, "defense": "krum"}}, progress=False)
 
 
 def test_a_sweep_is_one_flat_record_per_run(tmp_path):

@@ -9,11 +9,11 @@ import numpy as np
 from . import _byz
 from .algorithms import Expression
 from .containers import unpack, widened
-from .defense import Defense
+from .defense import Defense, count
 
 
 class Attack:
-    """An attack and what it remembers from round to round.
+    """An attack and what it remembers from round to round; a copy, and what was pickled, remembers it too.
 
     >>> import numpy as np, byz
     >>> byz.Attack("inner_product(scale=2)").forge(np.array([[1.0, 2.0], [3.0, 2.0]]), byzantine=1)
@@ -22,24 +22,28 @@ class Attack:
 
     def __init__(self, attack: str | Expression, *, seed: int = 0) -> None:
         self.attack = str(attack)
-        self.seed = seed
+        self.seed = count("seed", seed)
         self.round = 0
         self._forger = _byz.Attack(self.attack)
 
     def forge(self, honest: Any, byzantine: int = 1, *, own: Any = None, defense: Defense | None = None) -> Any:
-        """One forged row per Byzantine worker, as an array (a tensor if `honest` is one).
+        """One forged row per Byzantine worker, in the container of `honest`: an array or tensor of rows, or a list of messages.
 
         `honest` holds the honest workers' vectors, `own` what the Byzantine ones would send if they were honest (the honest mean, if
         not given), `defense` the defence for attacks that look at it.
         """
-        messages, restore = unpack(honest)
-        rows = _matrix(messages)
+        byzantine = count("byzantine", byzantine)
+        messages, form = unpack(honest)
+        if len(messages) == 0:
+            raise ValueError("honest: expected the vector of one honest worker at least, got none")
+        rows = _matrix("honest", messages)
+        shape = (byzantine, rows.shape[1])
         if own is None:
-            mean = rows.mean(axis=0, dtype=np.float64) if len(rows) else np.zeros(rows.shape[1])
-            own_rows = np.repeat(mean.astype(rows.dtype)[None], byzantine, axis=0)
+            own_rows = np.broadcast_to(rows.mean(axis=0, dtype=np.float64).astype(rows.dtype), shape)
         else:
-            own_rows = _matrix(unpack(own)[0])
-            if own_rows.shape != (byzantine, rows.shape[1]):
+            own_messages = unpack(own)[0]
+            own_rows = _matrix("own", own_messages) if len(own_messages) else np.empty((0, shape[1]))
+            if own_rows.shape != shape:
                 raise ValueError(f"own: expected {byzantine} rows of {rows.shape[1]} numbers, got shape {own_rows.shape}")
         self.round += 1
         forged = self._forger.forge(
@@ -50,17 +54,27 @@ class Attack:
             tolerance=byzantine if defense is None else defense.tolerance,
             pipeline=None if defense is None else defense._pipeline,
         )
-        return restore(forged)
+        # Where there is no number, the engine does not know how many rows of how many there were.
+        return form.restored_rows(forged.reshape(shape))
 
     def __repr__(self) -> str:
         return f"Attack({self.attack!r})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_forger": self._forger.state()}
 
-def _matrix(messages: np.ndarray | list[Any]) -> np.ndarray:
-    """Vectors of one length as rows."""
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._forger = _byz.Attack(self.attack)
+        self._forger.restore(*state["_forger"])
+
+
+def _matrix(name: str, messages: np.ndarray | list[Any]) -> np.ndarray:
+    """Vectors of one form as rows."""
     if isinstance(messages, np.ndarray):
         return widened(messages)
-    wrong = [message for message in messages if not isinstance(message, list)]
-    if wrong:
-        raise ValueError(f"vectors must be of one form: {wrong[0] or 'one is missing'}")
-    return np.stack([np.concatenate([widened(part).reshape(-1) for part in parts]) for parts in messages])
+    for message in messages:
+        if message is None or isinstance(message, str):
+            raise ValueError(f"{name}: vectors must be of one form: {message or 'one is missing'}")
+    parts = [message if isinstance(message, list) else [message] for message in messages]
+    return np.stack([np.concatenate([widened(part).reshape(-1) for part in each]) for each in parts])

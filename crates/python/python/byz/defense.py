@@ -13,6 +13,10 @@ from .algorithms import Expression
 from .containers import unpack
 
 
+# The engine counts in 64 bits.
+_LIMIT = 1 << 64
+
+
 class NotGuaranteedWarning(UserWarning):
     """The rule is defined for these numbers of workers and liars, but promises nothing."""
 
@@ -52,10 +56,10 @@ class Defense:
     def __init__(
         self, rule: str | Expression = "nnm+geometric_median", tolerance: int = 3, *, strict: bool = False, threads: int | None = None
     ) -> None:
-        if threads is not None and threads < 1:
-            raise ValueError("threads must be at least 1")
+        if threads is not None and not 1 <= threads < _LIMIT:
+            raise ValueError(f"threads must be at least 1 and below 2**64, got {threads}")
         self.rule = str(rule)
-        self.tolerance = _count(tolerance)
+        self.tolerance = count("tolerance", tolerance)
         self.strict = strict
         self.threads = threads
         self._pipeline = Pipeline(self.rule, self.tolerance, strict, threads)
@@ -71,7 +75,7 @@ class Defense:
         return self._aggregate(vectors, explain)
 
     def _aggregate(self, vectors: Any, explain: bool) -> Any:
-        messages, restore = unpack(vectors)
+        messages, form = unpack(vectors)
         vector, promises, told = self._pipeline.aggregate(messages, self.round, self._center, explain)
         for promise in promises:
             # As the caller of `aggregate`, the method or the function.
@@ -80,7 +84,8 @@ class Defense:
             # The caller may write to what it gets.
             self._center = [vector.copy()]
         self.round += 1
-        return restore(vector) if told is None else Aggregate(vector=restore(vector), **told)
+        restored = form.restored(vector)
+        return restored if told is None else Aggregate(vector=restored, **told)
 
     __call__ = aggregate
 
@@ -106,15 +111,24 @@ def aggregate(vectors: Any, rule: str | Expression = "nnm+geometric_median", tol
     return Defense(rule, tolerance)._aggregate(vectors, explain)
 
 
-def mix(vectors: Any, rule: str | Expression, tolerance: int = 3) -> tuple[np.ndarray, list[str]]:
-    """What pre-aggregators make of the messages, one row each, and the verdict on every worker."""
-    messages, _ = unpack(vectors)
-    return Pipeline(f"{rule}+mean", _count(tolerance), False, None).mixed_rows(messages)
+def mix(vectors: Any, rule: str | Expression, tolerance: int = 3, *, explain: bool = False) -> Any:
+    """What pre-aggregators make of the messages: rows in the container of the messages.
+
+    Messages that are left out have no row, and some pre-aggregators make fewer rows than they get. With `explain` the result is
+    the rows and the list of the verdicts on every worker.
+    """
+    messages, form = unpack(vectors)
+    mixed, verdicts = Pipeline(f"{rule}+mean", count("tolerance", tolerance), False, None).mixed_rows(messages)
+    rows = form.restored_rows(mixed)
+    return (rows, verdicts) if explain else rows
 
 
-def _count(tolerance: int) -> int:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, np.integer)):
-        raise TypeError(f"tolerance must be a whole number, got {tolerance!r}")
-    if tolerance < 0:
-        raise ValueError(f"tolerance must be at least zero, got {tolerance}")
-    return int(tolerance)
+def count(name: str, value: Any) -> int:
+    """A parameter that counts, as the engine can hold it."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < 0:
+        raise ValueError(f"{name} must be at least zero, got {value}")
+    if value >= _LIMIT:
+        raise ValueError(f"{name} must be below 2**64, got {value}")
+    return int(value)

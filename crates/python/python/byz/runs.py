@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +76,11 @@ def sweep(
     """
     text, is_json, name = _read(config)
     with _Directory(out) as directory, _shown(progress) as watched:
-        told = _byz.sweep(
+        told, concerns = _byz.sweep(
             text, directory, name=name, is_json=is_json, jobs=_positive("jobs", jobs), data=_path(data_dir), progress=watched
         )
+        for concern in concerns:
+            warnings.warn(concern, stacklevel=2)
         records = []
         for one in json.loads(told):
             record = {**one["labels"], "seed": one["seed"], "rate": one["rate"], **(one["summary"] or {}), "error": one["error"]}
@@ -100,16 +104,27 @@ def rounds(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
 def _read(config: Any) -> tuple[str, bool, str]:
     """The text of a configuration, whether it is JSON, and its name."""
     if isinstance(config, Mapping):
-        return json.dumps(config, default=_written), True, "sweep"
+        return json.dumps(_plain(config)), True, "sweep"
     if isinstance(config, (str, os.PathLike)):
         return Path(config).read_text(encoding="utf-8"), False, Path(config).stem
     raise TypeError(f"config: expected a dictionary or the path of a TOML file, got {type(config).__name__}")
 
 
-def _written(value: Any) -> str:
+def _plain(value: Any) -> Any:
+    """A configuration as JSON has it: NumPy's numbers are numbers, and what is None is not given."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items() if one is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, (bool, str)):
+        return value
     if isinstance(value, Expression):
         return str(value)
-    raise TypeError(f"config: {value!r} is no number, text, list, dictionary or algorithm")
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        return float(value)
+    raise TypeError(f"config: {value!r} is no finite number, text, list, dictionary or algorithm")
 
 
 class _Directory:

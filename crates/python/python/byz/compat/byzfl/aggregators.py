@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
-
-from .vectors import aggregated, at_most_half, most_tolerated, real, stacked, whole
+from .vectors import aggregated, at_most_half, most_tolerated, real, stacked, whole, zeros
 
 
 class _WithoutF:
@@ -116,7 +115,7 @@ class GeometricMedian:
 
     def __call__(self, vectors: Any) -> Any:
         if self.T == 0:
-            return 0 * stacked(vectors)[0]
+            return zeros(vectors)
         smoothing = f",smoothing={self.nu!r}" if self.nu > 0 else ""
         rule = f"geometric_median(iterations={self.T}{smoothing},start=zero)"
         return aggregated(vectors, rule, most_tolerated(vectors))
@@ -134,9 +133,8 @@ class CenteredClipping:
 
     def __call__(self, vectors: Any) -> Any:
         if self.m is None:
-            self.m = 0 * stacked(vectors)[0]
-        if self.L > 0 and self.tau > 0:
-            rule = f"centered_clipping(radius={self.tau!r},iterations={self.L})"
-            center = np.asarray(self.m, dtype=np.float64 if "64" in str(stacked(vectors).dtype) else np.float32)
-            self.m = aggregated(vectors, rule, most_tolerated(vectors), center)
+            self.m = zeros(vectors)
+        if self.L > 0 and self.tau != 0:
+            rule = "mean" if self.tau == math.inf else f"centered_clipping(radius={self.tau!r},iterations={self.L})"
+            self.m = aggregated(vectors, rule, most_tolerated(vectors), self.m)
         return self.m

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -32,6 +33,8 @@ class InnerProductManipulation:
         self.tau = real("tau", tau, TypeError)
 
     def __call__(self, honest_vectors: Any) -> Any:
+        if not math.isfinite(self.tau):
+            return self.tau * SignFlipping()(honest_vectors)
         return _forged(f"inner_product(scale={self.tau!r})", honest_vectors)
 
 
@@ -98,7 +101,7 @@ class _LineSearched:
 def _with_copies(honest: Any, forged: Any, count: int) -> Any:
     if isinstance(honest, np.ndarray):
         return np.concatenate([honest, np.repeat(forged[None], count, axis=0)])
-    return sys.modules["torch"].cat([honest, forged[None].expand(count, -1)])
+    return sys.modules["torch"].cat([honest, forged.expand(count, *forged.shape)])
 
 
 class Optimal_InnerProductManipulation(_LineSearched):  # noqa: N801 (ByzFL's name)

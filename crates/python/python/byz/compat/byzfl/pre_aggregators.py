@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
 import numpy as np
 
-from .vectors import mixed, real, stacked, whole
+from ...containers import unpack, widened
+from .vectors import finite, mixed, most_tolerated, real, stacked, whole
 
 
 class NNM:
@@ -19,7 +21,13 @@ class NNM:
     def __call__(self, vectors: Any) -> Any:
         if self.f >= len(vectors):
             raise ValueError(f"f={self.f} must be below the number of vectors, {len(vectors)}")
-        return mixed(vectors, "nearest_neighbor_mixing", self.f)
+        if 2 * self.f < len(vectors):
+            return mixed(vectors, "nearest_neighbor_mixing", self.f)
+        # The engine refuses to mix where liars may be the majority.
+        rows, form, f = _for_numpy(vectors, self.f)
+        squares = np.stack([np.square(rows - row).sum(axis=1) for row in rows])
+        nearest = np.argsort(squares, axis=1, kind="stable")[:, : len(rows) - f]
+        return form.restored_rows(np.stack([rows[neighbors].mean(axis=0) for neighbors in nearest]))
 
 
 class Bucketing:
@@ -29,7 +37,7 @@ class Bucketing:
         self.s = whole("s", s, least=1)
 
     def __call__(self, vectors: Any) -> Any:
-        rows = stacked(vectors)
+        rows = finite(vectors, most_tolerated(vectors))
         if isinstance(rows, np.ndarray):
             order, join = np.random.permutation(len(rows)), np.stack
         else:
@@ -47,9 +55,10 @@ class Clipping:
             raise ValueError("c must be at least zero")
 
     def __call__(self, vectors: Any) -> Any:
-        if self.c == 0:
-            return 0 * stacked(vectors)
-        return mixed(vectors, f"clipping(radius={self.c!r})", 0)
+        tolerance = most_tolerated(vectors)
+        if self.c in (0, math.inf):
+            return min(self.c, 1) * finite(vectors, tolerance)
+        return mixed(vectors, f"clipping(radius={self.c!r})", tolerance)
 
 
 class ARC:
@@ -61,4 +70,18 @@ class ARC:
     def __call__(self, vectors: Any) -> Any:
         if self.f > len(vectors):
             raise ValueError(f"f={self.f} must not be above the number of vectors, {len(vectors)}")
-        return mixed(vectors, "adaptive_clipping", self.f)
+        if 2 * self.f < len(vectors):
+            return mixed(vectors, "adaptive_clipping", self.f)
+        # As above.
+        rows, form, f = _for_numpy(vectors, self.f)
+        n, norms = len(rows), np.linalg.norm(rows, axis=1)
+        radius = np.sort(norms)[n - 1 - 2 * f * (n - f) // n]
+        longer = norms > radius
+        rows[longer] *= (radius / norms[longer])[:, None]
+        return form.restored_rows(rows)
+
+
+def _for_numpy(vectors: Any, f: int) -> tuple[np.ndarray, Any, int]:
+    """The finite vectors as a matrix of its own in float64, its form, and how many of them may be liars'."""
+    rows, form = unpack(finite(vectors, f))
+    return widened(rows).astype(np.float64), form, f - (len(vectors) - len(rows))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import sys
 from typing import Any
 
@@ -11,42 +13,87 @@ from ..._byz import Pipeline
 from ...containers import unpack
 
 
-def stacked(vectors: Any) -> Any:
-    """One row per vector, an array or a tensor of floats. Integers become floats; float64 stays what it is."""
+def messages(vectors: Any) -> Any:
+    """The vectors as floats of their common type, in their container. In a list, what is no such vector is left for the engine to judge.
+
+    Integers become floats as in ByzFL; float64 stays what it is.
+    """
+    if isinstance(vectors, list) and not vectors:
+        raise ValueError("no vectors were given")
     torch = sys.modules.get("torch")
-    first = vectors[0] if isinstance(vectors, list) and vectors else vectors
+    first = vectors[0] if isinstance(vectors, list) else vectors
+    if not isinstance(vectors, list) and getattr(vectors, "ndim", 2) < 2:
+        raise ValueError(f"expected one row per vector, got a single row of shape {tuple(vectors.shape)}")
     if torch is not None and isinstance(first, torch.Tensor):
-        tensor = torch.stack(vectors) if isinstance(vectors, list) else vectors
-        return tensor if tensor.is_floating_point() else tensor.float()
+        return _tensors(vectors, torch) if isinstance(vectors, list) else _converted(vectors, _tensor_type([vectors], torch))
     if isinstance(first, np.ndarray):
-        array = np.array(vectors) if isinstance(vectors, list) else vectors
-        return array if array.dtype.kind == "f" else array.astype(np.float64)
+        return _arrays(vectors) if isinstance(vectors, list) else vectors.astype(_array_type([vectors]), copy=False)
     raise TypeError("'vectors' should be a list of np.ndarray or torch.Tensor, or one np.ndarray or torch.Tensor")
 
 
-def messages(vectors: Any) -> Any:
-    """What the engine is given: vectors of another length or kind become verdicts where the first is as it should be."""
-    torch = sys.modules.get("torch")
-    known = (np.ndarray,) if torch is None else (np.ndarray, torch.Tensor)
-    if isinstance(vectors, list) and vectors and isinstance(vectors[0], known):
-        floats = (np.float16, np.float32, np.float64)
-        if isinstance(vectors[0], np.ndarray) and vectors[0].dtype not in floats:
-            return stacked(vectors)
-        return vectors
-    return stacked(vectors)
+def _arrays(vectors: list[Any]) -> list[Any]:
+    real = [isinstance(one, np.ndarray) and one.dtype.kind in "fiub" for one in vectors]
+    wanted = _array_type([one for one, is_real in zip(vectors, real, strict=True) if is_real])
+    return [one.astype(wanted, copy=False) if is_real else one for one, is_real in zip(vectors, real, strict=True)]
+
+
+def _array_type(arrays: list[Any]) -> Any:
+    wanted = np.result_type(*{array.dtype for array in arrays}) if arrays else None
+    return wanted if wanted in (np.float16, np.float32, np.float64) else np.dtype(np.float64)
+
+
+def _tensors(vectors: list[Any], torch: Any) -> list[Any]:
+    real = [isinstance(one, torch.Tensor) and not one.is_complex() for one in vectors]
+    wanted = _tensor_type([one for one, is_real in zip(vectors, real, strict=True) if is_real], torch)
+    return [_converted(one, wanted) if is_real else one for one, is_real in zip(vectors, real, strict=True)]
+
+
+def _tensor_type(tensors: list[Any], torch: Any) -> Any:
+    wanted = functools.reduce(torch.promote_types, {tensor.dtype for tensor in tensors}, tensors[0].dtype if tensors else torch.float32)
+    return wanted if wanted.is_floating_point else torch.float32
+
+
+def _converted(tensor: Any, dtype: Any) -> Any:
+    return tensor.detach().to(dtype)
+
+
+def stacked(vectors: Any) -> Any:
+    """One row per vector, an array or a tensor of floats."""
+    rows = messages(vectors)
+    if not isinstance(rows, list):
+        return rows
+    return np.array(rows) if isinstance(rows[0], np.ndarray) else sys.modules["torch"].stack(rows)
+
+
+def zeros(vectors: Any) -> Any:
+    """Zero, in the shape and type of one vector."""
+    first = messages(vectors)[0]
+    return np.zeros_like(first) if isinstance(first, np.ndarray) else first.new_zeros(first.shape)
 
 
 def aggregated(vectors: Any, rule: str, tolerance: int, center: Any = None) -> Any:
     """The aggregate, in ByzFL's container. It promises nothing about counts, so neither are there warnings."""
-    rows, restore = unpack(messages(vectors))
-    centers = None if center is None else [np.asarray(center)]
-    return restore(Pipeline(rule, tolerance, False, None).aggregate(rows, 0, centers)[0])
+    rows, form = unpack(messages(vectors))
+    centers = None if center is None else list(unpack(stacked([center]))[0])
+    return form.restored(Pipeline(rule, tolerance, False, None).aggregate(rows, 0, centers)[0])
 
 
 def mixed(vectors: Any, step: str, tolerance: int) -> Any:
     """All vectors after a pre-aggregator, but for those that are not finite."""
-    rows, restore = unpack(stacked(vectors))
-    return restore(Pipeline(f"{step}+mean", tolerance, False, None).mixed_rows(rows)[0])
+    rows, form = unpack(stacked(vectors))
+    return form.restored_rows(Pipeline(f"{step}+mean", tolerance, False, None).mixed_rows(rows)[0])
+
+
+def finite(vectors: Any, tolerance: int) -> Any:
+    """One row per vector that is finite. Refused where none is, or more than `tolerance` are not."""
+    rows = stacked(vectors)
+    isfinite = np.isfinite if isinstance(rows, np.ndarray) else sys.modules["torch"].isfinite
+    kept = isfinite(rows).reshape(len(rows), math.prod(rows.shape[1:])).all(axis=1)
+    left = int(kept.sum())
+    if left == 0 or len(rows) - left > tolerance:
+        # In the engine's words.
+        aggregated(rows, "mean", tolerance)
+    return rows if left == len(rows) else rows[kept]
 
 
 def most_tolerated(vectors: Any) -> int:
@@ -58,14 +105,14 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     """A parameter that counts."""
     if not isinstance(value, int) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}")
-    return value
+    return int(value)
 
 
 def real(name: str, value: Any, error: type[Exception] = ValueError) -> float:
-    """A parameter that measures."""
+    """A parameter that measures; a plain float also where it is one of NumPy's."""
     if not isinstance(value, float):
         raise error(f"{name} must be a float")
-    return value
+    return float(value)
 
 
 def at_most_half(vectors: Any, f: int) -> None:
