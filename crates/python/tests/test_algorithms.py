@@ -1,9 +1,11 @@
 """The classes follow the engine's tables, and so do the stubs beside them."""
 
+import ast
 import inspect
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import byz
@@ -49,3 +51,10 @@ def test_parameters_are_checked_when_they_are_given():
 def test_the_stubs_say_what_the_tables_say(family):
     stub = Path(byz.__file__).with_name(f"{family}.pyi")
     assert stub.read_text() == stubs.written(family), "run: python -m byz.stubs"
+    ast.parse(stub.read_text())
+
+
+def test_numbers_and_truths_of_python_are_those_of_expressions():
+    assert str(byz.aggregators.GeometricMedian(smoothing=np.float32(0.5), iterations=np.int64(8))) == "geometric_median(smoothing=0.5,iterations=8)"
+    assert str(byz.partitions.SortedByLabel(pad=True)) == "sorted_by_label(pad=true)"
+    assert str(byz.attacks.None_()) == "none" and "power=2" in str(inspect.signature(byz.aggregators.Krum))

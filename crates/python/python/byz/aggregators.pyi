@@ -54,7 +54,7 @@ class Krum(Aggregator):
     Needs: n ≥ 2f+3 and f ≤ neighbors ≤ n−f−1.
     Reference: Blanchard et al., Machine learning with adversaries, NeurIPS 2017."""
 
-    def __init__(self, *, neighbors: int | str = ..., power: str | int = ...) -> None: ...
+    def __init__(self, *, neighbors: int | str = ..., power: str | int | bool = ...) -> None: ...
 
 class MultiKrum(Aggregator):
     """The mean of the m messages with the lowest Krum scores.
@@ -69,7 +69,7 @@ class MultiKrum(Aggregator):
     Aliases: multikrum, mkrum.
     Reference: Blanchard et al., Machine learning with adversaries, NeurIPS 2017."""
 
-    def __init__(self, *, select: int = ..., neighbors: int | str = ..., power: str | int = ...) -> None: ...
+    def __init__(self, *, select: int = ..., neighbors: int | str = ..., power: str | int | bool = ...) -> None: ...
 
 class Bulyan(Aggregator):
     """N−2f messages by repeated Krum, then the mean around their median in every coordinate.
@@ -101,7 +101,7 @@ class GeometricMedian(Aggregator):
     Aliases: gm, rfa.
     Reference: Pillutla et al., Robust aggregation for federated learning, IEEE TSP 2022."""
 
-    def __init__(self, *, iterations: int = ..., smoothing: float = ..., start: str | int = ...) -> None: ...
+    def __init__(self, *, iterations: int = ..., smoothing: float = ..., start: str | int | bool = ...) -> None: ...
 
 class CenteredClipping(Aggregator):
     """The centre plus the mean of differences clipped to a radius.

@@ -10,6 +10,8 @@ import inspect
 import json
 import textwrap
 from functools import cache
+from keyword import iskeyword
+from numbers import Integral, Real
 from typing import Any
 
 from . import _byz
@@ -93,19 +95,30 @@ def _rebuilt(kind: type[Algorithm], parameters: dict[str, Any]) -> Algorithm:
 
 
 def _written(value: Any) -> str:
-    """A parameter as expressions write it."""
+    """A parameter as expressions write it; NumPy's numbers are numbers."""
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(_written, value))}]"
     if isinstance(value, bool):
-        raise TypeError("a parameter is a number, a word or a list, not a truth value")
-    if isinstance(value, float):
-        return repr(value)
+        return str(value).lower()
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        return repr(float(value))
     return str(value)
 
 
 def class_name(name: str) -> str:
-    """geometric_median → GeometricMedian."""
-    return "".join(word.capitalize() for word in name.split("_"))
+    """geometric_median → GeometricMedian; none → None_, because None is a word of the language."""
+    name = "".join(word.capitalize() for word in name.split("_"))
+    return f"{name}_" if iskeyword(name) else name
+
+
+class _Default:
+    """What a signature shows for a parameter that is not given."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
 
 
 def documentation(item: dict[str, Any]) -> str:
@@ -132,8 +145,9 @@ def classes(family: str) -> dict[str, type]:
     )
     made = {ancestor.__name__: ancestor}
     for item in _catalogue()[family]:
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        signature = inspect.Signature([inspect.Parameter(one["name"], keyword, default=...) for one in item["parameters"]])
+        named = inspect.Parameter.KEYWORD_ONLY
+        parameters = [inspect.Parameter(one["name"], named, default=_Default(one["default"])) for one in item["parameters"]]
+        signature = inspect.Signature(parameters)
         body = {"name": item["name"], "__doc__": documentation(item), "__module__": f"byz.{family}", "__signature__": signature}
         made[class_name(item["name"])] = type(class_name(item["name"]), (ancestor,), body)
     return made

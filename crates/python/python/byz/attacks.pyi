@@ -7,7 +7,7 @@ from .algorithms import Algorithm
 class Attack(Algorithm):
     """One of `byz.attacks`."""
 
-class None(Attack):
+class None_(Attack):
     """Nobody lies.
 
     Needs: acts on messages.
@@ -26,7 +26,7 @@ class SignFlip(Attack):
     Aliases: bf, bit_flip, sf.
     Reference: Li et al., RSA, AAAI 2019."""
 
-    def __init__(self, *, of: str | int = ...) -> None: ...
+    def __init__(self, *, of: str | int | bool = ...) -> None: ...
 
 class LabelFlip(Attack):
     """Honest gradients of wrong labels: C−1−y, or (y+c) mod C.
@@ -40,7 +40,7 @@ class LabelFlip(Attack):
     Aliases: lf.
     Reference: Tolpegin et al., Data poisoning attacks against federated learning, ESORICS 2020."""
 
-    def __init__(self, *, map: str | int = ..., shift: int = ...) -> None: ...
+    def __init__(self, *, map: str | int | bool = ..., shift: int = ...) -> None: ...
 
 class Mimic(Attack):
     """Copies one honest worker for ever, or is honest at first and then reverses the mean.
@@ -54,7 +54,7 @@ class Mimic(Attack):
     Needs: acts on messages.
     Reference: Karimireddy et al., Byzantine-robust learning via bucketing, ICLR 2022."""
 
-    def __init__(self, *, variant: str | int = ..., warmup: int = ..., factor: float = ...) -> None: ...
+    def __init__(self, *, variant: str | int | bool = ..., warmup: int = ..., factor: float = ...) -> None: ...
 
 class LittleIsEnough(Attack):
     """The honest mean plus or minus z standard deviations.
@@ -69,7 +69,7 @@ class LittleIsEnough(Attack):
     Aliases: alie.
     Reference: Baruch et al., A little is enough, NeurIPS 2019."""
 
-    def __init__(self, *, z: float | str = ..., sign: str | int = ..., ddof: str | int = ...) -> None: ...
+    def __init__(self, *, z: float | str = ..., sign: str | int | bool = ..., ddof: str | int | bool = ...) -> None: ...
 
 class InnerProduct(Attack):
     """−ε times the honest mean.
@@ -93,7 +93,7 @@ class MinMax(Attack):
     Needs: acts on messages.
     Reference: Shejwalkar, Houmansadr, Manipulating the Byzantine, NDSS 2021."""
 
-    def __init__(self, *, perturbation: str | int = ...) -> None: ...
+    def __init__(self, *, perturbation: str | int | bool = ...) -> None: ...
 
 class MinSum(Attack):
     """As far from the mean as keeps the sum of squared distances within an honest one.
@@ -106,7 +106,7 @@ class MinSum(Attack):
     Needs: acts on messages.
     Reference: Shejwalkar, Houmansadr, Manipulating the Byzantine, NDSS 2021."""
 
-    def __init__(self, *, perturbation: str | int = ..., bound: str | int = ...) -> None: ...
+    def __init__(self, *, perturbation: str | int | bool = ..., bound: str | int | bool = ...) -> None: ...
 
 class Fang(Attack):
     """Beyond the honest extreme of every coordinate, against the sign of the mean.
@@ -120,7 +120,7 @@ class Fang(Attack):
     Aliases: directed_deviation.
     Reference: Fang et al., Local model poisoning attacks, USENIX Security 2020."""
 
-    def __init__(self, *, target: str | int = ..., factor: float = ...) -> None: ...
+    def __init__(self, *, target: str | int | bool = ..., factor: float = ...) -> None: ...
 
 class Gaussian(Attack):
     """Normal noise, around zero or around the honest mean.
@@ -134,7 +134,7 @@ class Gaussian(Attack):
     Aliases: noise.
     Reference: Blanchard et al., Machine learning with adversaries, NeurIPS 2017."""
 
-    def __init__(self, *, mean: float = ..., deviation: float = ..., around: str | int = ...) -> None: ...
+    def __init__(self, *, mean: float = ..., deviation: float = ..., around: str | int | bool = ...) -> None: ...
 
 class NonFinite(Attack):
     """NaN, infinity, or finite numbers at the edge of the type.
@@ -148,7 +148,7 @@ class NonFinite(Attack):
     Aliases: nan.
     Reference: folklore."""
 
-    def __init__(self, *, value: str | int = ..., coordinate: int | str = ...) -> None: ...
+    def __init__(self, *, value: str | int | bool = ..., coordinate: int | str = ...) -> None: ...
 
 class Zero(Attack):
     """The zero vector.
@@ -196,4 +196,4 @@ class WorstCase(Attack):
     Needs: acts on messages.
     Reference: this project."""
 
-    def __init__(self, *, budget: int = ..., objective: str | int = ...) -> None: ...
+    def __init__(self, *, budget: int = ..., objective: str | int | bool = ...) -> None: ...

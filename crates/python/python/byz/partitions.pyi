@@ -23,7 +23,7 @@ class SortedByLabel(Partition):
 
     Reference: Karimireddy, He, Jaggi, Byzantine-robust learning on heterogeneous datasets via bucketing, ICLR 2022."""
 
-    def __init__(self, *, pad: str | int = ...) -> None: ...
+    def __init__(self, *, pad: str | int | bool = ...) -> None: ...
 
 class Dirichlet(Partition):
     """Every class is shared out by its own Dirichlet draw: small alpha, few classes each.
@@ -59,7 +59,7 @@ class LongTail(Partition):
 
     Reference: Karimireddy, He, Jaggi, Byzantine-robust learning on heterogeneous datasets via bucketing, ICLR 2022."""
 
-    def __init__(self, *, beta: float = ..., order: str | int = ...) -> None: ...
+    def __init__(self, *, beta: float = ..., order: str | int | bool = ...) -> None: ...
 
 class Shards(Partition):
     """The examples sorted by label and cut into small pieces, a few random pieces each.
@@ -81,4 +81,4 @@ class Contiguous(Partition):
     Aliases: contiguous_text.
     Reference: folklore."""
 
-    def __init__(self, *, remainder: str | int = ...) -> None: ...
+    def __init__(self, *, remainder: str | int | bool = ...) -> None: ...

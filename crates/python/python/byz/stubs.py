@@ -33,7 +33,7 @@ def _arguments(item: dict[str, Any]) -> str:
 
 def _type(accepts: str) -> str:
     """The type of what a parameter accepts, which the tables tell in words."""
-    kinds = {"a whole number": "int", "a finite number": "float", "a list": "list[Any]", "one of": "str | int"}
+    kinds = {"a whole number": "int", "a finite number": "float", "a list": "list[Any]", "one of": "str | int | bool"}
     kind = next(kind for words, kind in kinds.items() if accepts.startswith(words))
     return f"{kind} | str" if ", or one of" in accepts else kind
 

@@ -26,7 +26,7 @@ class Quartic(Task):
     Aliases: synthetic.
     Reference: the synthetic task of the Byz-NSGDM paper."""
 
-    def __init__(self, *, dimension: int = ..., shift: float = ..., shift_seed: int = ..., centering: str | int = ..., noise: float = ..., freedom: float = ..., clip: float = ..., reach: float = ...) -> None: ...
+    def __init__(self, *, dimension: int = ..., shift: float = ..., shift_seed: int = ..., centering: str | int | bool = ..., noise: float = ..., freedom: float = ..., clip: float = ..., reach: float = ...) -> None: ...
 
 class Logistic(Task):
     """Multinomial logistic regression on MNIST; convex, 7,850 parameters.
@@ -65,7 +65,7 @@ class MnistCnn(Task):
     Aliases: cnn.
     Reference: LeCun et al., Gradient-based learning applied to document recognition, 1998 (the data)."""
 
-    def __init__(self, *, dropout: str | int = ..., masks: str | int = ..., validation: int = ..., test: int = ...) -> None: ...
+    def __init__(self, *, dropout: str | int | bool = ..., masks: str | int | bool = ..., validation: int = ..., test: int = ...) -> None: ...
 
 class CharGpt(Task):
     """A small GPT that predicts the next character of Shakespeare.
@@ -86,4 +86,4 @@ class CharGpt(Task):
     Aliases: gpt.
     Reference: Radford et al., Language models are unsupervised multitask learners, 2019."""
 
-    def __init__(self, *, layers: int = ..., width: int = ..., heads: int = ..., block: int = ..., gelu: str | int = ..., dropout: float = ..., masks: str | int = ..., validation: int | str = ...) -> None: ...
+    def __init__(self, *, layers: int = ..., width: int = ..., heads: int = ..., block: int = ..., gelu: str | int | bool = ..., dropout: float = ..., masks: str | int | bool = ..., validation: int | str = ...) -> None: ...

@@ -20,7 +20,7 @@ class Momentum(Transform):
 
     Reference: Karimireddy, He, Jaggi, Learning from history, ICML 2021."""
 
-    def __init__(self, *, form: str | int = ..., rate: float = ..., beta: float = ..., start: str | int = ...) -> None: ...
+    def __init__(self, *, form: str | int | bool = ..., rate: float = ..., beta: float = ..., start: str | int | bool = ...) -> None: ...
 
 class Normalize(Transform):
     """The update divided by its Euclidean length; zero stays zero.
@@ -48,7 +48,7 @@ class Lmo(Transform):
 
     Reference: Pethick et al., Training deep learning models with norm-constrained LMOs, ICML 2025."""
 
-    def __init__(self, *, norm: str | int = ..., vectors: str | int = ..., method: str | int = ..., steps: int = ..., scope: str | int = ..., radius: float = ..., radii: list[Any] = ...) -> None: ...
+    def __init__(self, *, norm: str | int | bool = ..., vectors: str | int | bool = ..., method: str | int | bool = ..., steps: int = ..., scope: str | int | bool = ..., radius: float = ..., radii: list[Any] = ...) -> None: ...
 
 class Clip(Transform):
     """The update scaled down to a radius if it is longer.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterable
 from logging import INFO, WARNING
@@ -22,6 +23,8 @@ from .report import Report
 
 # Seconds by which the clocks of a node and of the server may differ before its replies count as expired.
 CLOCKS_MAY_DIFFER = 60.0
+# How Flower writes down what a client raised; the message may have many lines.
+EXCEPTION = re.compile(r"\A<class '([^']*)'>:<'(.*)'>\Z", re.DOTALL)
 
 
 class RobustStrategy(Strategy):
@@ -30,8 +33,8 @@ class RobustStrategy(Strategy):
     - `rule`, `tolerance`, `strict`, `threads`: as for `byz.Defense`. `tolerance` is the number of liars assumed among the nodes asked in
       one round. Every node has the same say: the `num-examples` that clients report are ignored.
     - `fraction_train`, `fraction_evaluate`: the share of the connected nodes that is asked, never fewer than the quorum; zero for none.
-    - `min_available_nodes`: the first round waits until so many are connected; later ones wait for them up to the deadline. By
-      default the quorum.
+    - `min_available_nodes`: the first round waits until so many are connected, by default the quorum. Later rounds wait for the quorum
+      only, up to the deadline: a node that is gone for good must not cost every round a deadline.
     - `quorum`: a round with fewer replies is skipped. By default 2·`tolerance`+1, below which hardly any rule is defined.
     - `deadline`: seconds after which a round is closed with what has come; it is closed before when all have answered.
     - `seed`: for the choice of nodes; by default another one in every run.
@@ -228,10 +231,11 @@ class RobustStrategy(Strategy):
     def _available(self, grid: Grid) -> list[int]:
         """The connected nodes, in order, after waiting for enough of them: at first as long as it takes, later up to the deadline."""
         end = time.monotonic() + self.deadline
-        while len(nodes := sorted(grid.get_node_ids())) < self.min_available_nodes:
+        enough = min(self.quorum, self.min_available_nodes) if self._has_begun else self.min_available_nodes
+        while len(nodes := sorted(grid.get_node_ids())) < enough:
             if self._has_begun and time.monotonic() >= end:
                 break
-            log(INFO, "waiting for nodes: %d of at least %d are connected", len(nodes), self.min_available_nodes)
+            log(INFO, "waiting for nodes: %d of at least %d are connected", len(nodes), enough)
             time.sleep(1.0 if not self._has_begun else min(1.0, self.deadline))
         self._has_begun = True
         return nodes
@@ -265,7 +269,7 @@ def _absent(verdict: str) -> str | None:
 
 def _last_line(reason: str | None) -> str:
     """What an error says at its end, where the message of an exception is; bounded, and without control characters."""
-    lines = (reason or "error without a reason").strip().splitlines()
+    lines = EXCEPTION.sub(r"\1: \2", reason or "error without a reason").strip().splitlines()
     return ascii(lines[-1] if lines else "")[1:-1][:200]
 
 
