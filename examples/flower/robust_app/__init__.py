@@ -1,0 +1,1 @@
+"""A Flower app in which some of the clients misbehave on purpose."""
