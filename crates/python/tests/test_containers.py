@@ -246,3 +246,10 @@ def test_counts_too_large_for_the_engine_are_value_errors(rows):
             byz.mix(rows, "nnm", wrong)
         with pytest.raises(ValueError, match="threads must be"):
             byz.Defense("median", 1, threads=wrong)
+
+
+def test_a_nested_tensor_is_a_verdict():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    rows = list(torch.randn(7, 4))
+    rows[3] = torch.nested.nested_tensor([torch.ones(4)])
+    assert byz.aggregate(rows, "median", 2, explain=True).verdicts[3].startswith("invalid")

@@ -54,7 +54,7 @@ def test_wrong_configurations_say_so(config, error):
 
 
 def test_numbers_of_numpy_are_numbers_and_none_is_not_given():
-    numpy = {**QUICK, "rounds": np.int64(50), "rate": np.float64(0.1), "schedule": None}
+    numpy = {**QUICK, "rounds": np.int64(50), "rate": np.float64(0.1), "schedule": None, "strict": np.bool_(False)}
     assert byz.run(numpy).rounds == byz.run(QUICK).rounds
 
 

@@ -397,7 +397,7 @@ def test_a_state_of_others_is_refused_and_changes_nothing():
     wider = ByzNSGDM([{"params": nn.Linear(5, 6).parameters()}, {"params": nn.Linear(6, 3).parameters()}], workers=9, tolerance=2)
     with pytest.raises(ValueError, match="9 workers, the optimiser of 3: make it with workers=9"):
         three.load_state_dict(nine.state_dict())
-    with pytest.raises(ValueError, match="51 coordinates, the parameters 57"):
+    with pytest.raises(ValueError, match="parameter 0 of the state is of shape"):
         wider.load_state_dict(nine.state_dict())
     with pytest.raises(ValueError, match="no state of ByzNSGDM"):
         three.load_state_dict(torch.optim.SGD(model.parameters()).state_dict())
@@ -471,3 +471,29 @@ def test_the_number_of_workers_is_checked():
     optimizer.step(torch.zeros(4, 6))  # A zero aggregate: no step, and no NaN.
     assert all(torch.equal(a, b) for a, b in zip(before, optimizer.param_groups[0]["params"], strict=True))
     assert np.isfinite(optimizer.state_dict()["momenta"].numpy()).all()
+
+
+def test_a_pickle_is_as_large_as_the_state():
+    parameters = [torch.nn.Parameter(torch.zeros(200)) for _ in range(60)]
+    optimizer = byz.torch.ByzNSGDM(parameters, workers=8, tolerance=2)
+    optimizer.step(torch.randn(8, 12_000))
+    assert len(pickle.dumps(optimizer)) < 2 * 8 * 12_000 * 4
+
+
+def test_a_state_of_other_shapes_is_refused():
+    def optimizer(*sizes, workers=4):
+        return byz.torch.ByzNSGDM([torch.nn.Parameter(torch.zeros(size)) for size in sizes], workers=workers, tolerance=1)
+
+    state = optimizer(12, 4).state_dict()
+    for other in (optimizer(4, 12), optimizer(12, 4, workers=5), optimizer(16)):
+        with pytest.raises(ValueError, match="the state is of|of the state is of"):
+            other.load_state_dict(state)
+
+
+def test_a_rate_that_is_not_finite_moves_nothing():
+    parameter = torch.nn.Parameter(torch.zeros(3))
+    optimizer = byz.torch.ByzNSGDM([parameter], workers=5, tolerance=1)
+    optimizer.param_groups[0]["lr"] = float("nan")
+    with pytest.raises(ValueError, match="lr must be finite"):
+        optimizer.step(torch.ones(5, 3))
+    assert not parameter.any() and optimizer.round == 0

@@ -77,6 +77,8 @@ class Algorithm(Expression):
     name: str
 
     def __init__(self, **parameters: Any) -> None:
+        if not hasattr(self, "name"):
+            raise TypeError(f"{type(self).__name__} is what they have in common; choose one of byz.{self.family}")
         given = ",".join(f"{name}={_written(value)}" for name, value in parameters.items())
         super().__init__(f"{self.name}({given})" if given else self.name)
         _byz.check(self.family, str(self))

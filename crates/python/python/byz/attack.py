@@ -45,15 +45,15 @@ class Attack:
             own_rows = _matrix("own", own_messages) if len(own_messages) else np.empty((0, shape[1]))
             if own_rows.shape != shape:
                 raise ValueError(f"own: expected {byzantine} rows of {rows.shape[1]} numbers, got shape {own_rows.shape}")
-        self.round += 1
         forged = self._forger.forge(
             rows,
             own_rows,
-            round=self.round,
+            round=self.round + 1,
             seed=self.seed,
             tolerance=byzantine if defense is None else defense.tolerance,
             pipeline=None if defense is None else defense._pipeline,
         )
+        self.round += 1
         # Where there is no number, the engine does not know how many rows of how many there were.
         return form.restored_rows(forged.reshape(shape))
 

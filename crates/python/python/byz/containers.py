@@ -30,6 +30,10 @@ class Unreadable(TypeError):
     """This is no message; says why."""
 
 
+class CopyWarning(UserWarning):
+    """Tensors are copied to the CPU."""
+
+
 class Stack(NamedTuple):
     """An array or tensor whose first axis is the worker, as a form for what is handed back."""
 
@@ -156,9 +160,9 @@ def _stacked(vectors: Sequence[Any]) -> Any:
     if first.ndim == 0 or first.numel() * len(vectors) > _SMALL:
         return None
     like = (first.dtype, first.shape, first.device)
-    if not all(type(one) is torch.Tensor and (one.dtype, one.shape, one.device) == like for one in vectors):
-        return None
     try:
+        if not all(type(one) is torch.Tensor and (one.dtype, one.shape, one.device) == like for one in vectors):
+            return None
         return torch.stack([one.detach() for one in vectors] if first.requires_grad else list(vectors))
     except RuntimeError:
         # One of them is not dense.
@@ -188,7 +192,7 @@ def _judged(message: Any) -> Message | str:
         return read
     except Unreadable as problem:
         return str(problem)
-    except Warning:
+    except CopyWarning:
         raise
     except Exception as problem:
         lines = str(problem).splitlines() or [""]
@@ -219,14 +223,14 @@ def _read_tree(value: Any, parts: list[Part]) -> Any:
     """Appends the arrays of a message to `parts`; what they lie in."""
     if isinstance(value, Mapping):
         return tuple(value), tuple(_read_tree(inside, parts) for inside in value.values())
-    if isinstance(value, (list, tuple)) and not _are_numbers(value):
+    if isinstance(value, (list, tuple)) and not are_numbers(value):
         return None, tuple(_read_tree(inside, parts) for inside in value)
     part = read_array(value)
     parts.append(part if part.array.ndim == 1 else part._replace(array=np.ascontiguousarray(part.array)))
     return None
 
 
-def _are_numbers(values: Sequence[Any]) -> bool:
+def are_numbers(values: Sequence[Any]) -> bool:
     return all(isinstance(value, (int, float, np.floating, np.integer)) for value in values)
 
 
@@ -312,7 +316,7 @@ def _on_cpu(tensor: Any) -> Any:
     global _told_of_devices
     if not _told_of_devices:
         _told_of_devices = True
-        warnings.warn(f"byz aggregates on the CPU: tensors on {tensor.device} are copied", stacklevel=7)
+        warnings.warn(f"byz aggregates on the CPU: tensors on {tensor.device} are copied", CopyWarning, stacklevel=7)
     return tensor.cpu()
 
 

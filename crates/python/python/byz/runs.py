@@ -14,8 +14,11 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from . import _byz
 from .algorithms import Expression
+from .defense import count
 
 Progress = Callable[[int, int, float, "float | None"], None]
 
@@ -114,7 +117,9 @@ def _plain(value: Any) -> Any:
     """A configuration as JSON has it: NumPy's numbers are numbers, and what is None is not given."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items() if one is not None}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (np.ndarray, np.bool_)):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple, range)):
         return [_plain(one) for one in value]
     if isinstance(value, (bool, str)):
         return value
@@ -169,7 +174,7 @@ def _path(path: str | os.PathLike[str] | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _positive(name: str, count: int | None) -> int | None:
-    if count is not None and count < 1:
+def _positive(name: str, value: int | None) -> int | None:
+    if value is not None and count(name, value) < 1:
         raise ValueError(f"{name} must be at least 1")
-    return count
+    return value

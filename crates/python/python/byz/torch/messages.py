@@ -13,7 +13,10 @@ import torch
 from torch import Tensor
 
 from .._byz import RefusedError
-from ..containers import Unreadable, _are_numbers, read_array, widened
+from ..containers import CopyWarning, Unreadable, are_numbers, read_array, widened
+
+
+_FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 class Invalid:
@@ -47,12 +50,12 @@ def _verdict(message: Tensor | Invalid | None) -> str:
 
 def _read(gradient: Any, parameters: list[Tensor], like: Tensor) -> Tensor | Invalid:
     try:
-        if isinstance(gradient, (list, tuple)) and not _are_numbers(gradient):
+        if isinstance(gradient, (list, tuple)) and not are_numbers(gradient):
             return _read_list(gradient, parameters, like)
         return _read_vector(gradient, like)
     except Unreadable as problem:
         return Invalid(str(problem))
-    except Warning:
+    except CopyWarning:
         raise
     except Exception as problem:
         # Whatever reading it raises is its sender's doing.
@@ -85,11 +88,11 @@ def _read_list(parts: list[Any] | tuple[Any, ...], parameters: list[Tensor], lik
 def _tensor(value: Any) -> Tensor:
     """Floats of any kind as a tensor."""
     if isinstance(value, Tensor):
-        if not value.dtype.is_floating_point or value.layout is not torch.strided or value.is_meta:
+        if value.dtype not in _FLOATS or value.layout is not torch.strided or value.is_meta:
             dtype = str(value.dtype).removeprefix("torch.")
             raise Unreadable(f"expected a dense tensor of floats, got {dtype}, {value.layout}; convert it first")
         return value.detach()
-    if isinstance(value, (list, tuple)) and not _are_numbers(value):
+    if isinstance(value, (list, tuple)) and not are_numbers(value):
         raise Unreadable(f"expected an array of floats, got {type(value).__name__}")
     # A copy: PyTorch takes no array that is read-only or runs backwards.
     return torch.from_numpy(np.array(widened(read_array(value).array), order="C"))

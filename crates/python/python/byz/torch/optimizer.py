@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import reduce
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,8 @@ class ByzNSGDM(Optimizer):
             directions = steepest(update[start : start + size], shapes, group["norm"], group["spectral_steps"])
             start += size
             rate = float(group["lr"]) * factor
+            if not math.isfinite(rate):
+                raise ValueError(f"lr must be finite, got {group['lr']}")
             moves += [(parameter, part.to(parameter), rate) for parameter, part in zip(trained, directions, strict=True)]
         return moves
 
@@ -179,7 +182,8 @@ class ByzNSGDM(Optimizer):
         momenta = self._columns(self._momenta, columns, self.workers) if held else None
         centered = held and self.defense._center is not None
         defense = {"round": self.defense.round, "center": self._columns(self._centers, columns, 1)[0].cpu() if centered else None}
-        return {**super().state_dict(), "round": self.round, "held": held, "momenta": momenta, "defense": defense}
+        own = {"workers": self.workers, "shapes": self._shapes(), "round": self.round, "held": held, "momenta": momenta}
+        return {**super().state_dict(), **own, "defense": defense}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes a state back; raises, and changes nothing, where it is of other workers or parameters."""
@@ -195,22 +199,28 @@ class ByzNSGDM(Optimizer):
         self.defense._center = None if center is None else [center.numpy().copy()]
 
     def _check_state(self, state_dict: dict[str, Any]) -> None:
-        missing = {"state", "param_groups", "round", "held", "momenta", "defense"} - set(state_dict)
-        if missing:
-            raise ValueError(f"this is no state of ByzNSGDM: it has no {', '.join(sorted(missing))}")
-        sizes = [parameter.numel() for parameter in self._parameters()]
-        size = sum(sizes[position] for position in state_dict["held"] if position < len(sizes))
-        momenta, center = state_dict["momenta"], state_dict["defense"]["center"]
-        rows, columns = (self.workers, 0) if momenta is None else momenta.shape
-        if rows != self.workers:
-            raise ValueError(f"the state is of {rows} workers, the optimiser of {self.workers}: make it with workers={rows}")
-        if columns != size or (center is not None and len(center) != size):
-            raise ValueError(f"the state has {columns} coordinates, the parameters {size}: make the optimiser with the groups of the state")
+        missing = {"state", "param_groups", "workers", "shapes", "round", "held", "momenta", "defense"} - set(state_dict)
+        if missing or {"round", "center"} - set(state_dict["defense"]):
+            raise ValueError(f"this is no state of ByzNSGDM: it has no {', '.join(sorted(missing)) or 'whole defense'}")
+        workers, shapes, momenta = state_dict["workers"], state_dict["shapes"], state_dict["momenta"]
+        if workers != self.workers:
+            raise ValueError(f"the state is of {workers} workers, the optimiser of {self.workers}: make it with workers={workers}")
+        for position, (theirs, ours) in enumerate(zip_longest(shapes, self._shapes())):
+            if theirs != ours:
+                found = f"parameter {position} of the state is of shape {theirs}, that of the optimiser of {ours}"
+                raise ValueError(f"{found}: make it with the groups of the state")
+        if momenta is not None and not torch.isfinite(momenta).all():
+            raise ValueError("the momenta of the state are not finite")
+
+    def _shapes(self) -> list[tuple[int, ...]]:
+        return [tuple(parameter.shape) for parameter in self._parameters()]
 
     def __getstate__(self) -> dict[str, Any]:
         """All that a copy needs; the hooks and what a scheduler put around `step` belong to the original."""
-        own = ("defense", "workers", "momentum", "schedule", "round", "report", "_momenta", "_centers")
-        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
+        own = ("defense", "workers", "momentum", "schedule", "round", "report")
+        # Cut out: pickle writes all of a matrix for every view of it.
+        held = {name: {one: part.clone() for one, part in getattr(self, name).items()} for name in ("_momenta", "_centers")}
+        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}, **held}
 
 
 def _split(parameters: list[Tensor], matrix: Tensor) -> dict[Tensor, Tensor]:

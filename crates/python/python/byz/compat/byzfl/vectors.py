@@ -24,7 +24,11 @@ def messages(vectors: Any) -> Any:
     first = vectors[0] if isinstance(vectors, list) else vectors
     if not isinstance(vectors, list) and getattr(vectors, "ndim", 2) < 2:
         raise ValueError(f"expected one row per vector, got a single row of shape {tuple(vectors.shape)}")
+    if isinstance(first, np.ma.MaskedArray) or getattr(getattr(first, "dtype", None), "kind", "f") == "c":
+        raise TypeError("expected real numbers without a mask; convert the vectors first")
     if torch is not None and isinstance(first, torch.Tensor):
+        if first.is_complex():
+            raise TypeError("expected real numbers; convert the vectors first")
         return _tensors(vectors, torch) if isinstance(vectors, list) else _converted(vectors, _tensor_type([vectors], torch))
     if isinstance(first, np.ndarray):
         return _arrays(vectors) if isinstance(vectors, list) else vectors.astype(_array_type([vectors]), copy=False)
