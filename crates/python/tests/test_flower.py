@@ -418,6 +418,19 @@ def test_nodes_that_leave_during_a_run_do_not_stop_it():
     assert np.allclose(found(result)["bias"], GOAL["bias"] / 2)
 
 
+def test_a_node_that_is_gone_for_good_costs_no_deadline():
+    nodes = clients(6)
+
+    class Leaving(FakeGrid):
+        def get_node_ids(self):
+            return [node for node in nodes if not self.asked or node > 1]
+
+    strategy = RobustFedAvg("median", 1, min_available_nodes=6, deadline=600, fraction_evaluate=0)
+    before = time.monotonic()
+    strategy.start(Leaving(nodes), model(), num_rounds=3)
+    assert time.monotonic() - before < 60 and [len(report.verdicts) for report in strategy.reports] == [6, 5, 5]
+
+
 def test_the_first_round_waits_for_nodes(monkeypatch):
     from byz.flower import strategy as module
 
