@@ -95,6 +95,8 @@ def test_an_interrupt_ends_a_sweep_whoever_is_at_work(tmp_path):
 
 def interrupted(program, has_begun):
     """What a program says that gets Ctrl-C once it has begun."""
+    # Jobs in the background of a shell are started deaf to it.
+    program = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {program}"
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
     while not has_begun():
         time.sleep(0.05)
