@@ -62,6 +62,7 @@ class Defense:
         self.tolerance = count("tolerance", tolerance)
         self.strict = strict
         self.threads = threads
+        self._warned: set[str] = set()
         self._pipeline = Pipeline(self.rule, self.tolerance, strict, threads)
         self.reset()
 
@@ -78,8 +79,11 @@ class Defense:
         messages, form = unpack(vectors)
         vector, promises, told = self._pipeline.aggregate(messages, self.round, self._center, explain)
         for promise in promises:
-            # As the caller of `aggregate`, the method or the function.
-            warnings.warn(promise, NotGuaranteedWarning, stacklevel=3)
+            # Once: a round of few numbers takes no longer than a warning.
+            if promise not in self._warned:
+                # As the caller of `aggregate`, the method or the function.
+                warnings.warn(promise, NotGuaranteedWarning, stacklevel=3)
+                self._warned.add(promise)
         if self._pipeline.needs_center:
             # The caller may write to what it gets.
             self._center = [vector.copy()]
