@@ -68,13 +68,22 @@ impl Collected {
         Collected { arrivals, ignored: BTreeMap::new() }
     }
 
-    /// The mean loss of those of the first `honest` workers who answered.
-    pub(crate) fn loss(&self, honest: usize) -> f64 {
+    /// The mean loss of those of the first `honest` workers who answered. Where `doubted` of them may lie, without the
+    /// losses that are far from all that an honest one can have told: one liar could write anything into the record.
+    pub(crate) fn loss(&self, honest: usize, doubted: usize) -> f64 {
         let told = self.arrivals[..honest].iter().filter_map(|arrival| match arrival {
             Arrival::Row { loss } => Some(loss),
             _ => None,
         });
-        let told: Vec<f64> = told.copied().collect();
+        let mut told: Vec<f64> = told.copied().collect();
+        if doubted > 0 && told.len() > 2 * doubted {
+            let mut sorted = told.clone();
+            sorted.sort_by(f64::total_cmp);
+            // Both lie between honest ones, whoever lies.
+            let (low, high) = (sorted[doubted], sorted[told.len() - 1 - doubted]);
+            let far = 1000.0 * (high - low);
+            told.retain(|loss| (low - far..=high + far).contains(loss));
+        }
         told.iter().sum::<f64>() / told.len() as f64
     }
 }

@@ -74,6 +74,11 @@ pub enum Error {
         /// After which round.
         round: u64,
     },
+    /// Others could not be reached, or not as asked.
+    Network(
+        /// What, and what to do.
+        String,
+    ),
     /// A defect of this library.
     Internal(
         /// What happened.
@@ -181,7 +186,7 @@ impl Error {
         match self {
             Error::Refused { .. } => Kind::Refused,
             Error::File { .. } | Error::MissingData { .. } | Error::CorruptData { .. } => Kind::Failure,
-            Error::Internal(_) => Kind::Failure,
+            Error::Internal(_) | Error::Network(_) => Kind::Failure,
             Error::Diverged { .. } => Kind::Diverged,
             Error::Interrupted { .. } => Kind::Interrupted,
             _ => Kind::Usage,
@@ -218,7 +223,7 @@ impl fmt::Display for Error {
             Error::BadValue { algorithm, parameter, value, expected } => {
                 write!(f, "{algorithm}({parameter}={value}): expected {expected}")
             }
-            Error::Usage(problem) => f.write_str(problem),
+            Error::Usage(problem) | Error::Network(problem) => f.write_str(problem),
             Error::Diverged { round } => {
                 write!(f, "training diverged in round {round}; lower the rate or normalise the update")
             }

@@ -61,10 +61,12 @@ pub(crate) fn of_round<T: Scalar>(
     explain: bool,
 ) -> Round {
     let honest = trainer.honest;
+    // In a simulation the honest workers are known.
+    let doubted = trainer.collector.as_ref().map_or(0, |_| trainer.defense.tolerance);
     let verdicts = aggregate.verdicts.iter().enumerate();
     Round {
         round: trainer.round,
-        loss: collected.loss(honest),
+        loss: collected.loss(honest, doubted),
         rate: pace.rate,
         aggregate_norm: Length::of(&aggregate.vector).value(),
         byzantine_weight: aggregate

@@ -1,24 +1,20 @@
 //! Where a run can go on: everything that rounds change, with a checksum, the last two kept.
-//!
-//!   "byz checkpoint 2\n" · header as one line of JSON · the numbers, little end first · SHA-256 of all before
-//!
-//! Written beside its place and renamed into it, so that a kill at any moment leaves the old one or the new one. A
-//! checkpoint that does not verify is reported and the older one used.
+//! A checkpoint that does not verify is reported and the older one used.
 
-use super::number;
+use super::{
+    number,
+    parts::{self, Parts},
+};
 use crate::{
     diagnostics::Envelope,
     error::{Error, Result},
-    files,
     kernels::Scalar,
     trainer::Trainer,
 };
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::{fs, io::Write, path::Path};
+use std::{fs, path::Path};
 
 const MAGIC: &[u8] = b"byz checkpoint 2\n";
-const SUM: usize = 32;
 /// The newest, and the one before it.
 pub(super) const NAMES: [&str; 2] = ["checkpoint", "checkpoint.previous"];
 
@@ -54,7 +50,7 @@ pub(super) fn save<T: Scalar>(
     trainer: &Trainer<T>,
     tally: &Tally,
 ) -> Result<()> {
-    let parts = parts(trainer);
+    let parts = of(trainer);
     let header = Header {
         key: key.to_string(),
         round: trainer.round,
@@ -62,36 +58,18 @@ pub(super) fn save<T: Scalar>(
         number: T::NAME.to_string(),
         tally: tally.clone(),
         envelope: trainer.envelope.clone(),
-        parts: parts.iter().map(|part| part.iter().map(Vec::len).collect()).collect(),
+        parts: parts::lengths(&parts),
     };
     let newest = directory.join(NAMES[0]);
     if newest.exists() {
         fs::rename(&newest, directory.join(NAMES[1]))
             .map_err(|error| Error::file(&newest, format_args!("cannot be renamed: {error}")))?;
     }
-    files::replace(&newest, |out| {
-        let mut sum = Sha256::new();
-        let mut put = |bytes: &[u8]| {
-            sum.update(bytes);
-            out.write_all(bytes)
-        };
-        put(MAGIC)?;
-        put(serde_json::to_string(&header)?.as_bytes())?;
-        put(b"\n")?;
-        let mut bytes = Vec::new();
-        for vector in parts.iter().flatten() {
-            for block in vector.chunks(1 << 16) {
-                bytes.clear();
-                block.iter().for_each(|value| value.write_bytes(&mut bytes));
-                put(&bytes)?;
-            }
-        }
-        out.write_all(&sum.finalize())
-    })
+    parts::write(&newest, MAGIC, &header, &parts)
 }
 
 /// Everything that rounds change.
-fn parts<T: Scalar>(trainer: &Trainer<T>) -> Parts<T> {
+fn of<T: Scalar>(trainer: &Trainer<T>) -> Parts<T> {
     let mut parts = vec![
         vec![trainer.parameters.clone()],
         trainer.center.iter().cloned().collect(),
@@ -145,30 +123,13 @@ pub(super) fn sweep_away_unfinished(directory: &Path) {
     }
 }
 
-/// The vectors of each part.
-type Parts<T> = Vec<Vec<Vec<T>>>;
-
 fn read<T: Scalar>(bytes: &[u8], key: &str) -> Result<(Header, Parts<T>), String> {
-    let end = bytes.len().checked_sub(SUM).ok_or("it is too short")?;
-    let (body, sum) = bytes.split_at(end);
-    if Sha256::digest(body).as_slice() != sum {
-        return Err("its checksum does not match".into());
-    }
-    let rest = body.strip_prefix(MAGIC).ok_or("it is of another version")?;
-    let line = rest.iter().position(|&byte| byte == b'\n').ok_or("it has no header")?;
-    let header: Header = serde_json::from_slice(&rest[..line]).map_err(|error| error.to_string())?;
+    let (header, numbers) = parts::open::<Header>(bytes, MAGIC)?;
     if header.key != key || header.number != T::NAME {
         return Err("it belongs to another run".into());
     }
-    let size = size_of::<T>();
-    let mut values = rest[line + 1..].chunks_exact(size).map(T::read_bytes);
-    let mut take = |&count: &usize| {
-        let vector: Vec<T> = values.by_ref().take(count).collect();
-        (vector.len() == count).then_some(vector).ok_or("it is too short")
-    };
-    let parts: Result<_, _> =
-        header.parts.iter().map(|part| part.iter().map(&mut take).collect::<Result<Vec<_>, _>>()).collect();
-    Ok((header, parts?))
+    let parts = parts::read(numbers, &header.parts)?;
+    Ok((header, parts))
 }
 
 fn restore<T: Scalar>(trainer: &mut Trainer<T>, header: Header, parts: Parts<T>) -> Result<Tally> {

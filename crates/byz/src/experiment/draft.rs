@@ -42,6 +42,8 @@ pub struct Draft {
     pub record_every: Option<u64>,
     pub evaluate_on: Option<String>,
     pub diagnostics: Option<Diagnostics>,
+    /// Where the workers are and how they are known, for runs over a network; it changes no number and is not resolved.
+    pub network: Option<toml::Table>,
 }
 
 impl Draft {

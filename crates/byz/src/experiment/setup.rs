@@ -93,7 +93,7 @@ fn check_labels(config: &Config, labels: LabelMap, classes: usize) -> Result<()>
 }
 
 /// Every worker's examples; none for tasks without data.
-fn shards<T: Scalar>(config: &Config, task: &dyn Task<Scalar = T>) -> Result<Vec<Vec<usize>>> {
+pub(super) fn shards<T: Scalar>(config: &Config, task: &dyn Task<Scalar = T>) -> Result<Vec<Vec<usize>>> {
     let examples = task.examples();
     if examples.count == 0 {
         return Ok(Vec::new());
