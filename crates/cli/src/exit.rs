@@ -29,6 +29,12 @@ pub(crate) enum Failure {
         /// Of how many.
         all: usize,
     },
+    /// A process of ours ended so, and has said why.
+    #[cfg(feature = "net")]
+    Child {
+        /// Its exit code.
+        code: u8,
+    },
     /// A bug; the panic's own message is already on standard error.
     Internal,
 }
@@ -57,6 +63,8 @@ pub(crate) fn code(outcome: Outcome) -> ExitCode {
         Err(Failure::Sweep { failed, all }) => {
             (format!("{failed} of {all} runs failed; the same command tries them again"), 5)
         }
+        #[cfg(feature = "net")]
+        Err(Failure::Child { code }) => return ExitCode::from(code),
         Err(Failure::Internal) => ("this is a bug in byz; please report it with the message above".into(), 1),
         Err(Failure::Byz(error)) => {
             let code = match error.kind() {

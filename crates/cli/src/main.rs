@@ -4,17 +4,25 @@ mod aggregate;
 mod bench;
 mod bound;
 mod breakdown;
+#[cfg(feature = "net")]
+mod cluster;
+#[cfg(feature = "net")]
+mod coordinator;
 mod data;
 mod demo;
 mod exit;
 mod experiments;
 mod kappa;
 mod list;
+#[cfg(feature = "net")]
+mod net;
 mod report;
 mod reproduce;
 mod run;
 mod sweep;
 mod text;
+#[cfg(feature = "net")]
+mod worker;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -41,6 +49,14 @@ enum Command {
     Kappa(kappa::Arguments),
     Bound(bound::Arguments),
     Breakdown(breakdown::Arguments),
+    #[cfg(feature = "net")]
+    Coordinator(coordinator::Arguments),
+    #[cfg(feature = "net")]
+    Worker(worker::Arguments),
+    #[cfg(feature = "net")]
+    Cluster(cluster::Arguments),
+    #[cfg(feature = "net")]
+    Net(net::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -67,6 +83,14 @@ fn dispatch(command: &Command) -> exit::Outcome {
         Command::Kappa(arguments) => kappa::run(arguments),
         Command::Bound(arguments) => bound::run(arguments),
         Command::Breakdown(arguments) => breakdown::run(arguments),
+        #[cfg(feature = "net")]
+        Command::Coordinator(arguments) => coordinator::run(arguments),
+        #[cfg(feature = "net")]
+        Command::Worker(arguments) => worker::run(arguments),
+        #[cfg(feature = "net")]
+        Command::Cluster(arguments) => cluster::run(arguments),
+        #[cfg(feature = "net")]
+        Command::Net(arguments) => net::run(arguments),
     }
 }
 

@@ -9,13 +9,14 @@ use crate::{
 use byz::{
     Engine, Error,
     data::Directory,
-    experiment::{self, Config, Draft, Ended, Status, Summary, Watch},
+    experiment::{self, Config, Draft, Ended, Opened, Status, Summary, Watch},
 };
-use progress::Progress;
+pub(crate) use progress::Progress;
 use std::{
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -37,7 +38,7 @@ pub(crate) struct Arguments {
     threads: Option<usize>,
     /// Where data sets are [default: BYZ_DATA, else the cache directory]
     #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
+    pub(crate) data_dir: Option<PathBuf>,
     /// Seconds between checkpoints
     #[arg(long, value_name = "S", default_value_t = 30.0)]
     checkpoint_seconds: f64,
@@ -125,14 +126,23 @@ impl Choices {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let config = configuration(arguments)?;
+    let config = draft(arguments)?.resolve()?;
+    let data = directory_of(arguments.data_dir.as_ref());
+    train(arguments, &config, |_, _| experiment::open(&config, &data))
+}
+
+/// Runs a configuration, once `open` has made a trainer of it that will leave its record in this directory.
+pub(crate) fn train(
+    arguments: &Arguments,
+    config: &Config,
+    open: impl FnOnce(&Path, &Arc<Progress>) -> Result<Opened, Error>,
+) -> Outcome {
     if arguments.print_config {
         io::stdout().lock().write_all(config.to_toml().as_bytes())?;
         return Ok(());
     }
     let directory = arguments.out.clone().unwrap_or_else(|| Path::new("runs").join(config.key()));
-    let data = directory_of(arguments.data_dir.as_ref());
-    let progress = Progress::new(&config, arguments.quiet);
+    let progress = Arc::new(Progress::new(config, arguments.quiet));
     let watch = Watch {
         engine: engine(arguments.threads)?,
         checkpoint_every: seconds(arguments.checkpoint_seconds)?,
@@ -145,17 +155,18 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         progress.warn(warning);
     }
     exit::resumable();
-    let ended = experiment::run(&config, &directory, &data, &watch);
+    let ended = experiment::run_opened(config, &directory, || open(&directory, &progress), &watch);
     progress.clear();
     let ended = ended?;
-    tell(&ended, &config, &directory, arguments)?;
+    tell(&ended, config, &directory, arguments)?;
     match ended.summary.status {
         Status::Finished => Ok(()),
         Status::Diverged => Err(Error::Diverged { round: ended.summary.rounds }.into()),
     }
 }
 
-fn configuration(arguments: &Arguments) -> Result<Config, Error> {
+/// What the file and the flags say together.
+pub(crate) fn draft(arguments: &Arguments) -> Result<Draft, Error> {
     let mut draft = match &arguments.config {
         None => Draft::default(),
         Some(path) => {
@@ -166,7 +177,7 @@ fn configuration(arguments: &Arguments) -> Result<Config, Error> {
     };
     draft.choose(&arguments.choices.draft());
     arguments.set.iter().try_for_each(|assignment| draft.set(assignment))?;
-    draft.resolve()
+    Ok(draft)
 }
 
 /// As many threads as asked for, or as there are processors.

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub(super) struct Progress {
+pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     quiet: bool,
     rounds: u64,
@@ -79,7 +79,7 @@ impl Progress {
         }
     }
 
-    pub(super) fn warn(&self, message: &str) {
+    pub(crate) fn warn(&self, message: &str) {
         let line = format!("byz: warning: {}", crate::text::clean(message));
         match &self.bar {
             Some(bar) => bar.println(line),

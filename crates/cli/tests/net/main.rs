@@ -1,0 +1,9 @@
+//! Networked runs as users start them: processes on this machine with a real `nats-server` between them.
+
+mod bits;
+mod chaos;
+mod drills;
+mod federation;
+mod refusals;
+mod returning;
+mod tls;

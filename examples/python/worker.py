@@ -1,0 +1,87 @@
+"""A worker in Python: computes its gradients with PyTorch, on its own data, for a run of `byz coordinator` (task mnist_mlp).
+
+    pip install nats-py nkeys numpy torch
+    python worker.py nats://127.0.0.1:4222 worker-7.creds MNIST_DIRECTORY
+
+The frames are those of docs/protocol.md. It keeps no momentum: the coordinator does (momentum = "server").
+"""
+import asyncio, base64, gzip, hashlib, struct, sys, tomllib
+import nacl.exceptions, nacl.signing, nats, nkeys, numpy as np, torch
+from torch.nn import Linear, ReLU, Sequential, functional
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+DOMAIN, HEAD = b"byz frame 1\n", struct.Struct("<4sBBH16sQIII4xQd32s32s")  # and 64 bytes of signature
+HELLO, INVITATION, MODEL, UPDATE, END = range(1, 6)
+url, credentials, folder = sys.argv[1:]
+secrets = tomllib.load(open(credentials, "rb"))
+me, name = secrets["worker"], secrets["name"]
+signer = nkeys.from_seed(secrets["signing"].encode())
+coordinator = nacl.signing.VerifyKey(base64.b32decode(secrets["coordinator"])[1:33])
+
+
+def seal(kind, run=bytes(16), round=0, chunk=0, chunks=1, dimension=0, loss=0.0, model=bytes(32), payload=b""):
+    digest = hashlib.sha256(payload).digest()
+    head = HEAD.pack(b"BYZ\1", kind, int(kind == UPDATE), 0, run, round, me, chunk, chunks, dimension, loss, model, digest)
+    return head + signer.sign(DOMAIN + head) + payload
+
+
+def opened(frame):
+    """The header's fields and the payload, if the coordinator signed them; else None."""
+    try:
+        coordinator.verify(DOMAIN + frame[:128], frame[128:192])
+        fields = HEAD.unpack(frame[:128])
+    except (nacl.exceptions.BadSignatureError, ValueError, struct.error):
+        return None
+    magic, digest, payload = fields[0], fields[-1], frame[192:]
+    return (fields, payload) if magic == b"BYZ\1" and hashlib.sha256(payload).digest() == digest else None
+
+
+def images(part, header):
+    return np.frombuffer(gzip.open(f"{folder}/train-{part}-ubyte.gz").read(), np.uint8, offset=header)
+
+
+labels = torch.from_numpy(images("labels-idx1", 8).astype(np.int64))
+pixels = torch.from_numpy((images("images-idx3", 16).reshape(-1, 784) / np.float32(255) - np.float32(0.1307)) / np.float32(0.3081))
+network = Sequential(Linear(784, 128), ReLU(), Linear(128, 64), ReLU(), Linear(64, 10))
+dimension = parameters_to_vector(network.parameters()).numel()
+
+
+def gradient(parameters, round):
+    vector_to_parameters(torch.from_numpy(parameters), network.parameters())
+    network.zero_grad()
+    batch = torch.randint(len(labels), (64,), generator=torch.Generator().manual_seed(1000 * round + me))
+    loss = functional.cross_entropy(network(pixels[batch]), labels[batch])
+    loss.backward()
+    return loss.item(), parameters_to_vector([p.grad for p in network.parameters()]).numpy().astype("<f4")
+
+
+async def main():
+    broker = await nats.connect(url, nkeys_seed_str=secrets["broker"], max_reconnect_attempts=-1)
+    inbox, parts, current = asyncio.Queue(), {}, None
+    for subject in (f"byz.{name}.down", f"byz.{name}.to.{me}"):
+        await broker.subscribe(subject, cb=inbox.put)
+    while True:
+        try:
+            frame = opened((await asyncio.wait_for(inbox.get(), 2)).data)
+        except asyncio.TimeoutError:  # nothing for two seconds: hello, here I am
+            await broker.publish(f"byz.{name}.up.{me}", seal(HELLO))
+            continue
+        if frame is None or frame[0][1] not in (MODEL, END):
+            continue
+        (_, kind, number, _, run, round, _, chunk, chunks, length, _, model, digest), payload = frame
+        if kind == END:
+            return await broker.drain()
+        if number != 1 or length != dimension:
+            sys.exit(f"the model has {length} numbers of type {number}; this network has {dimension} of type 1")
+        if (run, round, model) != current:
+            current, parts = (run, round, model), {}
+        parts[chunk] = (digest, payload)
+        if len(parts) == chunks and hashlib.sha256(b"".join(parts[i][0] for i in range(chunks))).digest() == model:
+            loss, row = gradient(np.frombuffer(b"".join(parts[i][1] for i in range(chunks)), "<f4").copy(), round)
+            step = -(-dimension // chunks)
+            for i in range(chunks):
+                piece = row[i * step : (i + 1) * step].tobytes()
+                await broker.publish(f"byz.{name}.up.{me}", seal(UPDATE, run, round, i, chunks, dimension, loss, model, piece))
+
+
+asyncio.run(main())
