@@ -4,6 +4,8 @@
 //! numbers, measured in turns with the rule, does not. Processor time is compared, not wall time, because the
 //! machine may be busy.
 
+#[cfg(feature = "net")]
+pub(crate) mod net;
 mod train;
 
 use crate::{exit::Outcome, text::shorten};
@@ -19,7 +21,7 @@ use std::{
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    train: Option<Train>,
+    command: Option<Command>,
     /// Number of messages, n
     #[arg(long, default_value_t = 20, value_name = "N")]
     workers: usize,
@@ -42,8 +44,10 @@ pub(crate) struct Arguments {
 }
 
 #[derive(clap::Subcommand)]
-enum Train {
+enum Command {
     Train(train::Arguments),
+    #[cfg(feature = "net")]
+    Net(net::Arguments),
 }
 
 const DEFAULT_RULES: &str = "mean,median,trimmed_mean,mean_around_median,krum,multi_krum,geometric_median,\
@@ -55,8 +59,11 @@ const BUDGET: Duration = Duration::from_millis(1500);
 const REPETITIONS: std::ops::RangeInclusive<usize> = 5..=201;
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    if let Some(Train::Train(arguments)) = &arguments.train {
-        return train::run(arguments);
+    match &arguments.command {
+        Some(Command::Train(arguments)) => return train::run(arguments),
+        #[cfg(feature = "net")]
+        Some(Command::Net(arguments)) => return net::run(arguments),
+        None => {}
     }
     let (n, d, f) = (arguments.workers, arguments.dimension, arguments.tolerance);
     if n == 0 || d == 0 || arguments.threads == 0 {

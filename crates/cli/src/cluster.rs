@@ -1,6 +1,6 @@
 //! `byz cluster`: a broker, a coordinator and its workers as processes of this machine, for trying a networked run.
 
-mod processes;
+pub(crate) mod processes;
 
 use crate::{
     exit::{self, Outcome},
@@ -68,8 +68,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let url = format!("nats://127.0.0.1:{port}");
     let mut processes = Processes::new(&url, &folder, arguments.data_dir.as_deref())?;
     for worker in 0..arguments.workers {
-        let drill = drills.iter().find(|drill| drill.0 == worker).map(|drill| drill.1.as_str());
-        processes.worker(worker, drill, &log(&format!("worker-{worker}")))?;
+        let drill = drills.iter().find(|drill| drill.0 == worker);
+        let more = drill.map_or(Vec::new(), |drill| vec!["--attack", &drill.1]);
+        processes.worker(worker, &more, &log(&format!("worker-{worker}")))?;
     }
     if !arguments.json {
         show(&mut io::stderr(), &broker, &url, &processes, &drills, &folder)?;

@@ -1,13 +1,14 @@
 //! `byz worker`: one worker of a run that a coordinator elsewhere leads.
 
 use crate::{
+    bench::net as bench,
     exit::Outcome,
     net::{self, Broker},
     run::directory_of,
     text::clean,
 };
 use byz::{Error, experiment::open_member};
-use byz_net::{credentials::Credentials, drill::Drill, worker::Worker};
+use byz_net::{credentials::Credentials, drill::Drill, link::Hear, worker::Worker};
 use std::{
     io::{self, Write},
     path::PathBuf,
@@ -40,6 +41,11 @@ pub(crate) struct Arguments {
     /// Be hostile, for a drill
     #[arg(long, value_name = "DRILL", value_parser = net::drills())]
     attack: Option<String>,
+    /// Answer for `byz bench net`: floats of its own, or the bytes that come
+    #[arg(long, hide = true, value_name = "D")]
+    bench: Option<usize>,
+    #[arg(long, hide = true)]
+    bare: bool,
     /// End when standard input does
     #[arg(long, hide = true)]
     until_eof: bool,
@@ -59,21 +65,29 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         (Some(id), _) | (None, Some(id)) => id,
         (None, None) => return Err(Error::Usage("give --id, or a worker's credentials".into()).into()),
     };
+    let hear: Hear = Arc::new(|words| {
+        // Nothing can be done if standard error is closed.
+        let _ = writeln!(io::stderr(), "byz: {}", clean(words));
+    });
+    let access = arguments.broker.access(credentials.broker.clone());
+    if let Some(dimension) = arguments.bench.filter(|_| arguments.bare) {
+        return Ok(bench::answer_bare(&access, &credentials.name, id, dimension, hear)?);
+    }
     let drill = arguments.attack.as_deref();
     let worker = Worker {
-        access: arguments.broker.access(credentials.broker.clone()),
+        access,
         id,
         credentials,
         state: arguments.state.clone(),
         threads: crate::run::engine(arguments.threads)?.threads,
         drill: drill.and_then(|name| Drill::ALL.iter().find(|drill| drill.0 == name)).map(|drill| drill.1),
         stay: arguments.stay,
-        hear: Arc::new(|words| {
-            // Nothing can be done if standard error is closed.
-            let _ = writeln!(io::stderr(), "byz: {}", clean(words));
-        }),
+        hear,
     };
     let data = directory_of(arguments.data_dir.as_ref());
-    worker.serve(&|config, own_momentum| open_member(config, id, own_momentum, &data))?;
+    worker.serve(&|config, own_momentum| match arguments.bench {
+        Some(dimension) => bench::member(config, id, dimension),
+        None => open_member(config, id, own_momentum, &data),
+    })?;
     Ok(())
 }

@@ -111,8 +111,7 @@ impl Coordinator {
         }
         let inbox = runtime.block_on(subscribe(&client, &subjects, membership.members.len()))?;
         let text = Invitation::new(config, membership.momentum).to_json();
-        let invitation = Header::plain(Kind::Invitation, run, COORDINATOR)
-            .seal(&key, text.len(), |out| out.extend_from_slice(text.as_bytes()));
+        let invitation = Header::plain(Kind::Invitation, run, COORDINATOR).seal(&key, text.as_bytes());
         Ok(Coordinator {
             keys: membership.members.clone(),
             patience: Patience {
@@ -136,7 +135,7 @@ impl Coordinator {
     /// Tells the workers that the run is over, when there is no coordinator any more.
     pub fn farewell(&self) -> impl FnOnce() + use<> {
         let (client, runtime, down) = (self.client.clone(), self.runtime.clone(), self.subjects.down());
-        let end = Header::plain(Kind::End, self.run, COORDINATOR).seal(&self.key, 0, |_| ());
+        let end = Header::plain(Kind::End, self.run, COORDINATOR).seal(&self.key, &[]);
         move || {
             // Who does not hear it waits, and can be told to end.
             let _ = runtime.block_on(async {
@@ -256,7 +255,7 @@ pub(crate) fn runtime() -> Result<Runtime> {
 }
 
 /// One queue per member, so that nobody can push another's frames out of it.
-async fn subscribe(
+pub(crate) async fn subscribe(
     client: &Client,
     subjects: &Subjects,
     members: usize,

@@ -129,13 +129,17 @@ impl Header {
         }
     }
 
-    /// The signed frame, the payload being written to its place by `fill`.
-    pub fn seal(&self, key: &SigningKey, size: usize, fill: impl FnOnce(&mut Vec<u8>)) -> Bytes {
-        let mut bytes = Vec::with_capacity(HEADER + size);
+    /// The signed frame of this payload.
+    pub fn seal(&self, key: &SigningKey, payload: &[u8]) -> Bytes {
+        self.seal_digested(key, payload, &digest(payload))
+    }
+
+    /// The same where the payload's digest is known already.
+    pub(crate) fn seal_digested(&self, key: &SigningKey, payload: &[u8], digest: &Digest) -> Bytes {
+        let mut bytes = Vec::with_capacity(HEADER + payload.len());
         bytes.resize(HEADER, 0);
-        fill(&mut bytes);
-        let digest = digest(&bytes[HEADER..]);
-        self.write(&mut bytes[..SIGNED], &digest);
+        bytes.extend_from_slice(payload);
+        self.write(&mut bytes[..SIGNED], digest);
         let signature = key.sign(&signed(&bytes[..SIGNED]));
         bytes[SIGNED..HEADER].copy_from_slice(&signature);
         bytes.into()
@@ -248,7 +252,7 @@ mod tests {
     #[test]
     fn what_is_sealed_is_read_back_and_verifies() {
         let key = SigningKey::random();
-        let bytes = header().seal(&key, 3, |out| out.extend_from_slice(b"abc"));
+        let bytes = header().seal(&key, b"abc");
         let frame = Frame::read(&bytes).expect("a frame");
         assert_eq!((frame.header, frame.payload), (header(), &b"abc"[..]));
         assert!(frame.is_signed_by(&key.public()) && frame.is_whole());
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn no_byte_can_change_unnoticed() {
         let key = SigningKey::random();
-        let bytes = header().seal(&key, 3, |out| out.extend_from_slice(b"abc"));
+        let bytes = header().seal(&key, b"abc");
         for at in 0..bytes.len() {
             let mut changed = bytes.to_vec();
             changed[at] ^= 1;
@@ -271,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_documented_one() {
-        let bytes = header().seal(&SigningKey::random(), 0, |_| ());
+        let bytes = header().seal(&SigningKey::random(), &[]);
         assert_eq!(bytes.len(), HEADER);
         assert_eq!(bytes[..8], [b'B', b'Y', b'Z', 1, 4, 1, 0, 0]);
         assert_eq!((bytes[24], bytes[32], bytes[36], bytes[40]), (12, 3, 1, 4));

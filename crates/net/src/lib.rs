@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bare;
 pub mod broker;
 mod coordinator;
 pub mod credentials;

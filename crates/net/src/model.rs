@@ -21,7 +21,8 @@ impl Broadcast {
     pub fn new<T: Scalar>(run: Run, round: u64, parameters: &[T], cut: Cut, key: &SigningKey) -> Broadcast {
         let ranges = (0..cut.chunks()).filter_map(|chunk| cut.range(chunk));
         let payloads: Vec<Vec<u8>> = ranges.map(|range| bytes_of(&parameters[range])).collect();
-        let model = model_digest(payloads.iter().map(|payload| digest(payload)));
+        let digests: Vec<Digest> = payloads.iter().map(|payload| digest(payload)).collect();
+        let model = model_digest(digests.iter().copied());
         let header = Header {
             number: Number::of::<T>(),
             round,
@@ -32,7 +33,7 @@ impl Broadcast {
         };
         let seal = |(chunk, payload): (usize, &Vec<u8>)| {
             let header = Header { chunk: chunk as u32, ..header };
-            header.seal(key, payload.len(), |out| out.extend_from_slice(payload))
+            header.seal_digested(key, payload, &digests[chunk])
         };
         Broadcast { frames: payloads.iter().enumerate().map(seal).collect(), model }
     }

@@ -290,10 +290,8 @@ fn seal<T: Scalar>(
     let times = if drill == Some(Drill::Oversize) { 2 } else { 1 };
     let chunk = |chunk: usize| {
         let range = whole.cut.range(chunk).expect("a chunk of the cut");
-        let payload = bytes_of(&row[range]);
-        Header { chunk: chunk as u32, ..header }.seal(key, times * payload.len(), |out| {
-            (0..times).for_each(|_| out.extend_from_slice(&payload));
-        })
+        let payload = bytes_of(&row[range]).repeat(times);
+        Header { chunk: chunk as u32, ..header }.seal(key, &payload)
     };
     (0..whole.cut.chunks()).map(chunk).collect()
 }
@@ -312,7 +310,7 @@ impl Sender {
     }
 
     async fn hello(&self) -> Result<()> {
-        let frame = Header::plain(Kind::Hello, [0; 16], self.id as u32).seal(&self.key, 0, |_| ());
+        let frame = Header::plain(Kind::Hello, [0; 16], self.id as u32).seal(&self.key, &[]);
         self.publish(Answer { subject: self.id, frame, delay: None }).await
     }
 

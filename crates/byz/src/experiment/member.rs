@@ -68,7 +68,8 @@ pub fn open_member(
 }
 
 impl<T: Scalar> Member<T> {
-    fn new(
+    /// The same for a task that the caller brings.
+    pub fn new(
         config: &Config,
         task: Box<dyn Task<Scalar = T>>,
         worker: usize,

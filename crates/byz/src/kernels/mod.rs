@@ -89,9 +89,11 @@ pub trait Scalar:
 }
 
 impl Scalar for f32 {
+    #[inline]
     fn write_bytes(self, to: &mut Vec<u8>) {
         to.extend_from_slice(&self.to_le_bytes());
     }
+    #[inline]
     fn read_bytes(bytes: &[u8]) -> f32 {
         f32::from_le_bytes(bytes.try_into().expect("as many bytes as the type has"))
     }
@@ -111,15 +113,18 @@ impl Scalar for f32 {
     fn holds(weight: f64) -> bool {
         weight == 0.0 || (weight as f32).is_normal()
     }
+    #[inline]
     fn is_admissible(self) -> bool {
         self.is_finite()
     }
 }
 
 impl Scalar for f64 {
+    #[inline]
     fn write_bytes(self, to: &mut Vec<u8>) {
         to.extend_from_slice(&self.to_le_bytes());
     }
+    #[inline]
     fn read_bytes(bytes: &[u8]) -> f64 {
         f64::from_le_bytes(bytes.try_into().expect("as many bytes as the type has"))
     }
@@ -139,6 +144,7 @@ impl Scalar for f64 {
     fn holds(_: f64) -> bool {
         true
     }
+    #[inline]
     fn is_admissible(self) -> bool {
         (self * Self::HEADROOM).is_finite()
     }

@@ -9,7 +9,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-pub(super) struct Processes {
+pub(crate) struct Processes {
     program: PathBuf,
     url: String,
     folder: PathBuf,
@@ -18,7 +18,7 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    pub(super) fn new(url: &str, folder: &Path, data: Option<&Path>) -> Result<Processes, Error> {
+    pub(crate) fn new(url: &str, folder: &Path, data: Option<&Path>) -> Result<Processes, Error> {
         let program = env::current_exe()
             .map_err(|error| Error::Internal(format!("where this program is cannot be told: {error}")))?;
         let (url, folder) = (url.to_string(), folder.to_path_buf());
@@ -26,7 +26,7 @@ impl Processes {
     }
 
     /// Process numbers of the first worker and the last.
-    pub(super) fn workers(&self) -> (u32, u32) {
+    pub(crate) fn workers(&self) -> (u32, u32) {
         let id = |child: Option<&Child>| child.map_or(0, Child::id);
         (id(self.workers.first()), id(self.workers.last()))
     }
@@ -41,20 +41,20 @@ impl Processes {
         child
     }
 
-    pub(super) fn worker(&mut self, worker: usize, drill: Option<&str>, log: &Path) -> Result<(), Error> {
+    pub(crate) fn worker(&mut self, worker: usize, more: &[&str], log: &Path) -> Result<(), Error> {
         let failed =
             |error: std::io::Error| Error::Internal(format!("worker {worker} does not start: {error}"));
         let words = File::create(log).map_err(failed)?;
         let mut child = self.command("worker", &worker_file(worker));
         child.args(["--threads", "1", "--state"]).arg(&self.folder);
-        child.args(drill.iter().flat_map(|drill| ["--attack", drill]));
+        child.args(more);
         child.stdout(Stdio::null()).stderr(words);
         self.workers.push(child.spawn().map_err(failed)?);
         Ok(())
     }
 
     /// Runs the coordinator to its end and gives its exit code.
-    pub(super) fn coordinate(
+    pub(crate) fn coordinate(
         &mut self,
         config: &Path,
         workers: usize,
