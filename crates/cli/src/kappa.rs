@@ -1,16 +1,19 @@
 //! `byz kappa`: what a defence promises, and the worst messages found for it.
 
+mod budget;
+
 use crate::{exit::Outcome, text::wrap};
+use budget::Budget;
 use byz::{
     Defense, Error,
-    files::write_npy_matrix,
+    files::{MOST_WORKERS, write_npy_matrix},
     theory::{Constants, Counts, Definition, Instance, search},
 };
 use serde_json::json;
 use std::{
     io::{self, Write},
     path::PathBuf,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 /// Tell the robustness coefficient of a defence, and search for its worst case.
@@ -35,7 +38,7 @@ pub(crate) struct Arguments {
     /// distance; (n-f)/2 always holds
     #[arg(long, value_name = "C")]
     leverage: Option<f64>,
-    /// Search so long for messages with a large error
+    /// Search so long for messages with a large error; one look is always taken
     #[arg(long, value_name = "SECONDS")]
     search: Option<f64>,
     /// Seed of the search
@@ -64,11 +67,14 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     known.exact = known.exact.filter(|_| !counts.is_restricted());
     // Where no constant holds, a counterexample says more than words.
     let doubtful = known.unbounded.is_some() || known.proved.is_none();
-    let seconds = arguments.search.or(doubtful.then_some(2.0));
-    let found = seconds.map(|seconds| climb(&defense, &counts, arguments, seconds)).transpose()?;
+    let seconds = arguments.search.or((doubtful && fits(&counts)).then_some(2.0));
+    let climbed = seconds.map(|seconds| climb(&defense, &counts, arguments.seed, seconds)).transpose()?;
+    let (found, budget) = climbed.unzip();
     // Of a rule of which nothing is known a finite ratio is no counterexample, and was not asked for.
     let told = |found: &Instance| found.ratio.is_infinite() || known.unbounded.is_some();
     let found = found.filter(|found| arguments.search.is_some() || told(found));
+    // A negative one is none: the rule refused all messages, or none kept to the promised leverage.
+    let found = found.filter(|found| found.ratio >= 0.0);
     if let Some(instance) = &found {
         let numbers: Vec<f64> = instance.rows.iter().flatten().copied().collect();
         write_npy_matrix(&arguments.output, &numbers, counts.dimension)?;
@@ -86,10 +92,16 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             // JSON has no infinity.
             "found": found.as_ref().map(|instance| instance.ratio.min(f64::MAX)),
             "instance": found.as_ref().map(|_| &arguments.output),
+            "looks": arguments.search.and(budget.as_ref()).map(|budget| budget.looks),
+            "seconds": arguments.search.and(budget.as_ref()).map(Budget::seconds),
         });
         return Ok(writeln!(out, "{line}")?);
     }
-    tell(&mut out, arguments, &counts, &known, found.as_ref())
+    tell(&mut out, arguments, &counts, &known, found.as_ref())?;
+    if let Some(budget) = budget.filter(|_| arguments.search.is_some()) {
+        write!(out, "{}", budget.told(found.is_some()))?;
+    }
+    Ok(())
 }
 
 fn counts(arguments: &Arguments) -> Result<Counts, Error> {
@@ -120,11 +132,25 @@ fn name(definition: Definition) -> &'static str {
     }
 }
 
-fn climb(defense: &Defense, counts: &Counts, arguments: &Arguments, seconds: f64) -> Result<Instance, Error> {
-    let limit = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Error::Usage("--search is a number of seconds".into()))?;
+/// The most numbers of an instance: a gigabyte, of which a search holds a few.
+const MOST: usize = 1 << 27;
+
+/// Whether messages of these counts can be held, and read again by `byz aggregate`.
+fn fits(counts: &Counts) -> bool {
+    let numbers = counts.messages.checked_mul(counts.dimension);
+    counts.messages <= MOST_WORKERS && numbers.is_some_and(|numbers| numbers <= MOST)
+}
+
+fn climb(defense: &Defense, counts: &Counts, seed: u64, seconds: f64) -> Result<(Instance, Budget), Error> {
+    let mut budget = Budget::of(seconds)?;
+    if !fits(counts) {
+        let (n, d) = (counts.messages, counts.dimension);
+        let most = format!("a search takes up to {MOST_WORKERS} messages, and {MOST} numbers in all");
+        return Err(Error::Usage(format!("{n} messages of {d} numbers are too many: {most}")));
+    }
     let start = Instant::now();
-    search(defense, counts, arguments.seed, |_| start.elapsed() < limit)
+    let instance = search(defense, counts, seed, |_| budget.allows_another(start.elapsed()))?;
+    Ok((instance, budget))
 }
 
 fn tell(
@@ -139,7 +165,8 @@ fn tell(
         Definition::Linear => ("‖F − m‖", "mean ‖xᵢ − m‖"),
         Definition::Squared => ("‖F − m‖²", "mean ‖xᵢ − m‖²"),
     };
-    writeln!(out, "{}: n = {n}, f = {f}, d = {d}", arguments.rule)?;
+    let rule = format!("{}: n = {n}, f = {f}, d = {d}", arguments.rule);
+    write!(out, "{}", wrap("", 2, &rule))?;
     writeln!(out, "{left} ≤ κ · {right} over the honest messages, m their mean")?;
     if counts.definition == Definition::Linear && arguments.rule.contains('+') {
         let whose = if counts.is_restricted() { "as promised" } else { "which always holds" };

@@ -32,7 +32,10 @@ const AGREEMENT: f64 = 1e-6;
 /// And an aggregate farther away than this does not.
 const DISAGREEMENT: f64 = 1e-6;
 
-/// Climbs until `proceed`, which hears of every ratio, says no. The same seed climbs the same way.
+/// Climbs until `proceed`, which hears of the ratio of every instance looked at, says no: the first is always looked at, and no other
+/// without being asked for. The same seed climbs the same way.
+///
+/// The instance has a negative ratio if there was none that the defence takes and the promised leverage allows.
 ///
 /// # Errors
 /// What the defence reports, other than refusals of single instances.
@@ -42,39 +45,51 @@ pub fn search(
     seed: u64,
     mut proceed: impl FnMut(f64) -> bool,
 ) -> Result<Instance> {
+    // Nothing is worse than an infinite ratio.
+    let mut look = |rows: &[Vec<f64>]| {
+        let ratio = ratio(defense, counts, rows)?;
+        Ok::<_, Error>((ratio, proceed(ratio) && ratio < f64::INFINITY))
+    };
     let mut best = Instance { rows: Vec::new(), ratio: f64::NEG_INFINITY };
     // All that have two values are looked at, and the first climb begins at the worst of them.
     for rows in two_valued(counts) {
-        let ratio = ratio(defense, counts, &rows)?;
-        if best.ratio > f64::NEG_INFINITY && !proceed(ratio) {
-            break;
-        }
+        let (ratio, proceed) = look(&rows)?;
         if ratio > best.ratio {
             best = Instance { rows, ratio };
+        }
+        if !proceed {
+            return Ok(best);
         }
     }
     for number in 0.. {
         let mut stream = Stream::new(seed, "kappa", 0, number);
-        let mut here = if number == 0 { best.clone() } else { start(counts, number, &mut stream) };
-        here.ratio = ratio(defense, counts, &here.rows)?;
-        let mut failures = 0;
-        loop {
+        let mut here = best.clone();
+        if number > 0 {
+            here.rows = start(counts, number, &mut stream);
+            let (ratio, proceed) = look(&here.rows)?;
+            here.ratio = ratio;
             if here.ratio > best.ratio {
                 best.clone_from(&here);
             }
-            if best.ratio == f64::INFINITY || !proceed(here.ratio) {
+            if !proceed {
                 return Ok(best);
             }
-            if failures > PATIENCE {
-                break;
-            }
+        }
+        let mut failures = 0;
+        while failures <= PATIENCE {
             let mut rows = here.rows.clone();
             change(&mut rows, counts, &mut stream);
-            let there = ratio(defense, counts, &rows)?;
-            failures = if there > here.ratio { 0 } else { failures + 1 };
+            let (ratio, proceed) = look(&rows)?;
+            failures = if ratio > here.ratio { 0 } else { failures + 1 };
             // Level ground is walked on: ratios of rules that select are flat in places.
-            if there >= here.ratio {
-                here = Instance { rows, ratio: there };
+            if ratio >= here.ratio {
+                here = Instance { rows, ratio };
+            }
+            if here.ratio > best.ratio {
+                best.clone_from(&here);
+            }
+            if !proceed {
+                return Ok(best);
             }
         }
     }
@@ -83,32 +98,33 @@ pub fn search(
 
 /// Error over spread; negative where the defence refuses, or the honest have more leverage than was promised.
 fn ratio(defense: &Defense, counts: &Counts, rows: &[Vec<f64>]) -> Result<f64> {
-    let aggregate = match defense.aggregate(&Messages::from_rows(rows), &Options::default()) {
-        Ok(result) => result.vector,
-        Err(Error::Refused { .. }) => return Ok(-1.0),
-        Err(other) => return Err(other),
-    };
     let honest = &rows[..rows.len() - counts.tolerance];
     let count = honest.len() as f64;
     // About the first row: equal rows have it as their mean.
     let from_first = |k: usize| honest.iter().map(|row| row[k] - honest[0][k]).sum::<f64>() / count;
     let mean: Vec<f64> = (0..counts.dimension).map(|k| honest[0][k] + from_first(k)).collect();
-    let error = distance(&aggregate, &mean);
     let lengths: Vec<f64> = honest.iter().map(|row| distance(row, &mean)).collect();
-    let size = |rows: &[Vec<f64>]| rows.iter().flatten().fold(0.0f64, |size, value| size.max(value.abs()));
     let mean_length = lengths.iter().sum::<f64>() / count;
     let longest = lengths.iter().copied().fold(0.0, f64::max);
     if counts.leverage.is_some_and(|leverage| longest > leverage * mean_length) {
         return Ok(-1.0);
     }
+    let aggregate = match defense.aggregate(&Messages::from_rows(rows), &Options::default()) {
+        Ok(result) => result.vector,
+        Err(Error::Refused { .. }) => return Ok(-1.0),
+        Err(other) => return Err(other),
+    };
+    let error = distance(&aggregate, &mean);
     let spread = match counts.definition {
         Definition::Linear => mean_length,
         Definition::Squared => (lengths.iter().map(|length| length * length).sum::<f64>() / count).sqrt(),
     };
+    let size = |rows: &[Vec<f64>]| rows.iter().flatten().fold(0.0f64, |size, value| size.max(value.abs()));
+    let (largest, largest_honest) = (size(rows), size(honest));
     // What rounding may have added counts against the search: what is found then holds for exact numbers.
-    let rounding = 4.0 * rows.len() as f64 * f64::EPSILON * size(rows);
+    let rounding = 4.0 * rows.len() as f64 * f64::EPSILON * largest;
     // Where nothing but rounding could tell the honest apart only exact agreement counts.
-    let linear = match (spread > AGREEMENT * size(rows), spread == 0.0, error > DISAGREEMENT * size(honest)) {
+    let linear = match (spread > AGREEMENT * largest, spread == 0.0, error > DISAGREEMENT * largest_honest) {
         (true, ..) => (error - rounding).max(0.0) / (spread + rounding),
         (false, true, true) => f64::INFINITY,
         _ => 0.0,
@@ -182,6 +198,37 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn among_a_thousand_the_first_look_shows_what_no_rule_is_below_and_the_next_ones_more() {
+        for rule in ["median", "trimmed_mean", "geometric_median", "krum", "multi_krum", "nnm+median"] {
+            for definition in [Definition::Linear, Definition::Squared] {
+                let (ratio, counts) = found(rule, 1000, 100, 2, definition, 1);
+                assert!(ratio >= counts.lower_bound() * (1.0 - 1e-9), "{rule} {definition:?}: {ratio}");
+                let known = Defense::new(rule, 100).unwrap().robustness(&counts);
+                let (ratio, _) = found(rule, 1000, 100, 2, definition, 4);
+                assert!(known.proved.is_none_or(|proved| ratio <= proved), "{rule}: {ratio} {known:?}");
+                assert!(
+                    known.exact.is_none_or(|exact| (ratio / exact - 1.0).abs() < 1e-9),
+                    "{rule} {definition:?}: {ratio} {known:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn messages_with_more_leverage_than_promised_have_no_ratio() {
+        let defense = Defense::new("median", 25).unwrap();
+        let (messages, tolerance, definition) = (60, 25, Definition::Linear);
+        let counts = Counts { messages, tolerance, dimension: 1, definition, leverage: Some(1.0) };
+        let mut heard = Vec::new();
+        let instance = search(&defense, &counts, 1, |ratio| {
+            heard.push(ratio);
+            heard.len() < 3
+        });
+        // Of two values only halves have a leverage of one, and 35 has none.
+        assert_eq!((heard, instance.unwrap().ratio), (vec![-1.0; 3], -1.0));
     }
 
     #[test]

@@ -48,6 +48,39 @@ fn numbers(files: &Files, name: &str, count: usize) -> Vec<f64> {
 }
 
 #[test]
+fn without_time_one_look_is_taken_and_shows_something_even_among_a_thousand() {
+    let files = Files::new();
+    for more in ["", " --dimension 20000 --definition squared"] {
+        for rule in ["median", "krum", "bulyan", "nnm+geometric_median"] {
+            // Pairs of so many long messages take their time.
+            let workers = if more.is_empty() { 1000 } else { 100 };
+            let counts = format!("--rule {rule} --workers {workers} --tolerance 10{more} --search 0");
+            let told = json(&files, &counts);
+            assert_eq!(told["looks"], 1, "{told}");
+            let (found, least) = (told["found"].as_f64().unwrap(), told["lower_bound"].as_f64().unwrap());
+            assert!(found >= least * (1.0 - 1e-9), "{told}");
+            assert!(told["proved"].as_f64().is_none_or(|proved| found <= proved), "{told}");
+        }
+    }
+    let rule = "nnm+".repeat(20) + "median";
+    let told = kappa(&files, &format!("--rule {rule} --workers 9 --tolerance 2 --search 0")).expect(0).out;
+    assert!(told.contains("A single look took"), "{told}");
+    // All but the command, which can be copied as it stands.
+    let wide = |line: &&str| line.chars().count() > 80 && !line.starts_with("    --rule");
+    assert_eq!(told.lines().find(wide), None);
+}
+
+#[test]
+fn a_search_that_found_nothing_says_so_and_saves_nothing() {
+    let files = Files::new();
+    let counts = "--rule median --workers 60 --tolerance 25 --leverage 1 --search 0";
+    let told = json(&files, counts);
+    assert!(told["found"].is_null() && told["instance"].is_null() && told["looks"] == 1, "{told}");
+    assert!(kappa(&files, counts).expect(0).out.contains("The search found nothing"));
+    assert!(!files.path("worst_case.npy").exists());
+}
+
+#[test]
 fn a_rule_without_a_constant_says_why_and_shows_a_counterexample() {
     let files = Files::new();
     for rule in ["krum", "geometric_median(smoothing=0.1)", "mean", "nnm+mean", "nnm+gm(smoothing=0.1)"] {
@@ -95,4 +128,9 @@ fn wrong_counts_are_usage() {
     kappa(&files, "--rule median --workers 4 --tolerance 2").expect(2).says("above twice");
     kappa(&files, "--rule median --workers 5 --tolerance 2 --search -1").expect(2);
     kappa(&files, "--rule gm --workers 5 --tolerance 2 --leverage 0.5").expect(2).says("--leverage");
+    let endless = format!("--rule mean --workers 5 --tolerance 2 --dimension {}", usize::MAX);
+    kappa(&files, &endless).expect(0);
+    kappa(&files, &format!("{endless} --search 1")).expect(2).says("too many");
+    // What `byz aggregate` would not read again.
+    kappa(&files, "--rule krum --workers 10001 --tolerance 2 --search 0").expect(2).says("10000");
 }

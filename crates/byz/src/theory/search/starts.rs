@@ -1,22 +1,33 @@
 //! Where a search begins.
 
-use super::{Counts, Instance};
+use super::Counts;
 use crate::random::Stream;
 
-/// Zeros and ones on one coordinate: every number of honest ones, all Byzantine rows at either.
+/// Zeros and ones on one coordinate: every number of honest ones, all Byzantine rows at either. What is known to be bad comes first, then
+/// ever finer steps, because there may be time for only a few.
 pub(super) fn two_valued(counts: &Counts) -> impl Iterator<Item = Vec<Vec<f64>>> {
-    let (n, d, honest) = (counts.messages, counts.dimension, counts.messages - counts.tolerance);
-    let row = move |value: f64| (0..d).map(|k| if k == 0 { value } else { 0.0 }).collect::<Vec<f64>>();
-    (0..=honest).flat_map(move |ones| {
-        [0.0, 1.0].map(|byzantine| {
-            let value = |i: usize| if i < honest { f64::from(i < ones) } else { byzantine };
-            (0..n).map(|i| row(value(i))).collect()
-        })
+    let (n, f, d, honest) =
+        (counts.messages, counts.tolerance, counts.dimension, counts.messages - counts.tolerance);
+    // As many honest ones as there may be Byzantine rows, between which no rule can tell; as many as leave the zeros their majority, or
+    // a tie; and agreement.
+    let known = [(f.max(1), false), (n - n / 2 - 1, false), ((n - n / 2).min(honest), false), (0, true)];
+    let all = finer(honest).flat_map(|ones| [(ones, false), (ones, true)]);
+    let rest = all.filter(move |choice| !known.contains(choice));
+    known.into_iter().chain(rest).map(move |(ones, byzantine)| {
+        let value = |i: usize| f64::from(if i < honest { i < ones } else { byzantine });
+        (0..n).map(|i| (0..d).map(|k| if k == 0 { value(i) } else { 0.0 }).collect()).collect()
     })
 }
 
+/// 0 to `last`, each once: the ends of the range, its middle, its quarters and so on.
+fn finer(last: usize) -> impl Iterator<Item = usize> {
+    let steps = std::iter::successors(Some((last + 1).next_power_of_two()), |step| Some(step / 2));
+    let odd = steps.take_while(|&step| step > 1).flat_map(move |step| (step / 2..=last).step_by(step));
+    std::iter::once(0).chain(odd)
+}
+
 /// Where a climb begins: agreement, clusters, heavy tails and normal rows in turn.
-pub(super) fn start(counts: &Counts, number: u64, stream: &mut Stream) -> Instance {
+pub(super) fn start(counts: &Counts, number: u64, stream: &mut Stream) -> Vec<Vec<f64>> {
     let (n, d, honest) = (counts.messages, counts.dimension, counts.messages - counts.tolerance);
     let mut rows: Vec<Vec<f64>> = match number % 4 {
         0 => vec![vec![1.0; d]; n],
@@ -33,7 +44,7 @@ pub(super) fn start(counts: &Counts, number: u64, stream: &mut Stream) -> Instan
     // Not all rules are the same at every scale.
     let scale = 10f64.powf(6.0 * stream.uniform() - 3.0);
     rows.iter_mut().flatten().for_each(|value| *value *= scale);
-    Instance { rows, ratio: f64::NEG_INFINITY }
+    rows
 }
 
 /// Rows at two or three places.
@@ -41,4 +52,19 @@ fn clusters(n: usize, d: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     let places: Vec<Vec<f64>> =
         (0..2 + stream.below(2)).map(|_| (0..d).map(|_| stream.normal()).collect()).collect();
     (0..n).map(|_| places[stream.below(places.len() as u64) as usize].clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_count_comes_once() {
+        for last in 0..70 {
+            let mut all: Vec<usize> = finer(last).collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..=last), "{last}");
+        }
+        assert_eq!(finer(8).collect::<Vec<_>>(), [0, 8, 4, 2, 6, 1, 3, 5, 7]);
+    }
 }
