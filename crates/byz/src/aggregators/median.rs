@@ -39,19 +39,15 @@ impl Aggregator for Median {
         let (n, r) = (counts.messages as f64, counts.ratio());
         let even = f64::from(counts.messages.is_multiple_of(2));
         let twice = counts.majority() + 1.0 + even;
-        if counts.tolerance == 0 && counts.messages <= 2 {
-            // The mean itself.
-            return Constants::exact(0.0);
-        }
-        match counts.definition {
+        // Of one or two messages it is the mean.
+        let is_mean = counts.tolerance == 0 && counts.messages <= 2;
+        let (exact, published) = match counts.definition {
             Definition::Linear => {
-                let published = 2.0 * (counts.dimension as f64).sqrt() * (1.0 + r);
-                Constants::exact(counts.honest() / twice).published(published)
+                (counts.honest() / twice, 2.0 * (counts.dimension as f64).sqrt() * (1.0 + r))
             }
-            Definition::Squared => {
-                Constants::exact((n - 1.0 - even) / twice).published(4.0 * (1.0 + r) * (1.0 + r))
-            }
-        }
+            Definition::Squared => ((n - 1.0 - even) / twice, 4.0 * (1.0 + r) * (1.0 + r)),
+        };
+        Constants::exact(if is_mean { 0.0 } else { exact }).published(published)
     }
 
     fn plan(&self, _geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {

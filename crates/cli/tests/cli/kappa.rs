@@ -23,6 +23,9 @@ fn constants_are_told_as_published_proved_and_exact() {
     assert!((told["proved"].as_f64().unwrap() - 17.0 / 14.0).abs() < 1e-12);
     assert!(told["exact"].is_null() && told["found"].is_null());
     assert!((told["lower_bound"].as_f64().unwrap() - 17.0 / 28.0).abs() < 1e-12);
+    // Of two messages the median is the mean, whatever was published.
+    let told = json(&files, "--rule median --workers 2 --tolerance 0");
+    assert_eq!((told["exact"].as_f64(), told["paper"].as_f64()), (Some(0.0), Some(2.0)));
     let told = json(&files, "--rule trimmed_mean --workers 20 --tolerance 3 --definition squared");
     assert!((told["exact"].as_f64().unwrap() - 3.0 / 14.0).abs() < 1e-12);
 }
