@@ -43,7 +43,9 @@ impl Envelope {
     pub fn line(&self) -> Option<[f64; 2]> {
         let mean = self.total.0 / self.total.1 as f64;
         let highest = self.hull.iter().fold(f64::NEG_INFINITY, |highest, point| highest.max(point[1]));
-        let right = self.hull.iter().position(|point| point[0] >= mean)?;
+        // Where all x are equal, rounding may put their mean beyond them.
+        let last = self.hull.len().checked_sub(1)?;
+        let right = self.hull.iter().position(|point| point[0] >= mean).unwrap_or(last);
         let [a, b] = [self.hull[right.saturating_sub(1)], self.hull[right]];
         let slope = if b[0] > a[0] { (b[1] - a[1]) / (b[0] - a[0]) } else { 0.0 };
         let start = a[1] - slope * a[0];
@@ -109,6 +111,8 @@ mod tests {
     fn exact_lines_are_found_and_one_point_gives_a_level_one() {
         assert_eq!(envelope(&[]).line(), None);
         assert_eq!(envelope(&[[2.0, 3.0]]).line(), Some([3.0, 0.0]));
+        // Three times 0.1, by three, is above 0.1.
+        assert_eq!(envelope(&[[0.1, 3.0]; 3]).line(), Some([3.0, 0.0]));
         assert_eq!(envelope(&[[1.0, 3.0], [2.0, 5.0], [3.0, 7.0], [2.0, 1.0]]).line(), Some([1.0, 2.0]));
         assert_eq!(envelope(&[[1.0, 1.0], [2.0, 5.0], [f64::NAN, 9.0]]).line(), Some([0.0, 2.5]));
     }
