@@ -104,7 +104,9 @@ impl Column {
     }
 
     fn vacuous(&self, rounds: f64) -> Option<bool> {
-        self.problem.initial_gradient.map(|start| self.bound(rounds) >= start)
+        // Not a number is no promise either.
+        let bound = self.bound(rounds);
+        self.problem.initial_gradient.map(|start| bound.is_nan() || bound >= start)
     }
 
     fn rounds_for(&self, epsilon: f64) -> Option<f64> {
@@ -212,6 +214,10 @@ fn of_task(arguments: &Arguments, honest: usize) -> Result<Option<OfTask>, Error
     };
     if !of_task(1.0).sigma.is_finite() {
         return Err(Error::Usage(format!("the noise of {task} has no variance, which the theorem needs")));
+    }
+    let Problem { zeta, initial_momentum_error, heterogeneity_gap, .. } = of_task(1.0);
+    if ![zeta, initial_momentum_error, heterogeneity_gap].iter().all(|value| value.is_finite()) {
+        return Err(Error::Usage(format!("the constants of {task} are beyond what a number can hold")));
     }
     match (arguments.l0, arguments.l1) {
         (Some(l0), Some(l1)) if l0 < of_task(l1).l0 => {

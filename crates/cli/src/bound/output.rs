@@ -1,7 +1,7 @@
 //! The bound as JSON and as a table.
 
 use super::{Arguments, Column};
-use crate::{exit::Outcome, run::number};
+use crate::{exit::Outcome, run::number, text::wrap};
 use serde_json::json;
 use std::io::Write;
 
@@ -24,11 +24,8 @@ pub(super) fn told(column: &Column, rounds: f64, epsilon: Option<f64>) -> serde_
 
 pub(super) fn tell(out: &mut impl Write, arguments: &Arguments, columns: &[Column]) -> Outcome {
     let rounds = arguments.rounds as f64;
-    writeln!(
-        out,
-        "{}: n = {}, B = {}, K = {}",
-        arguments.rule, arguments.workers, arguments.byzantine, arguments.rounds
-    )?;
+    let (n, b, k) = (arguments.workers, arguments.byzantine, arguments.rounds);
+    write!(out, "{}", wrap("", 2, &format!("{}: n = {n}, B = {b}, K = {k}", arguments.rule)))?;
     writeln!(out, "An upper bound on the least expected gradient norm of the rounds.\n")?;
     let mut line = |label: &str, formula: &str, value: &dyn Fn(&Column) -> String| {
         let values: Vec<String> = columns.iter().map(|column| format!("{:>12}", value(column))).collect();
@@ -70,6 +67,9 @@ pub(super) fn tell(out: &mut impl Write, arguments: &Arguments, columns: &[Colum
     for column in columns.iter().filter(|column| column.vacuous(rounds) == Some(true)) {
         let start = number(column.problem.initial_gradient.unwrap_or(f64::NAN));
         writeln!(out, "\n{}: vacuous, the gradient norm at the start is {start}.", column.name)?;
+    }
+    if columns.iter().all(|column| column.vacuous(rounds).is_none()) {
+        writeln!(out, "\nWhether this is vacuous, --initial-gradient would tell.")?;
     }
     Ok(())
 }

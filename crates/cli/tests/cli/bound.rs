@@ -29,6 +29,24 @@ fn the_quartic_needs_no_constants_and_its_bound_is_vacuous_at_3000_rounds() {
 }
 
 #[test]
+fn without_the_gradient_at_the_start_nothing_is_said_of_being_vacuous_but_how_to_ask() {
+    let files = Files::new();
+    let constants = "--l0 1 --l1 1 --sigma 1 --zeta 1 --initial-gap 1 --initial-momentum-error 1 \
+                     --heterogeneity-gap 1";
+    let arguments = format!("--rule gm --workers 20 --byzantine 3 --rounds 10 {constants}");
+    let unknown = bound(&files, &arguments).expect(0).out;
+    assert!(unknown.contains("--initial-gradient would tell"), "{unknown}");
+    let little = bound(&files, &format!("{arguments} --initial-gradient 1")).expect(0).out;
+    assert!(little.contains("improved: vacuous") && !little.contains("would tell"), "{little}");
+    let much = bound(&files, &format!("{arguments} --initial-gradient 1e9")).expect(0).out;
+    assert!(!much.contains("vacuous"), "{much}");
+    // L₁² is out of range, and Δ* zero.
+    let neither = format!("{arguments} --l1 1e200 --heterogeneity-gap 0 --initial-gradient 1e9");
+    let neither = neither.replace("--l1 1 ", "").replace("--heterogeneity-gap 1 ", "");
+    assert!(bound(&files, &neither).expect(0).out.contains("improved: vacuous"));
+}
+
+#[test]
 fn a_task_brings_its_own_dimension() {
     let files = Files::new();
     let arguments = "--rule median --workers 20 --byzantine 3 --rounds 100 --json --task";
@@ -83,5 +101,6 @@ fn what_is_missing_or_impossible_is_usage() {
         .says("--leverage");
     bound(&files, &format!("--rule gm {counts} --task quartic(clip=2)")).expect(2).says("closed form");
     bound(&files, &format!("--rule gm {counts} --task quartic(freedom=1.5)")).expect(2).says("variance");
+    bound(&files, &format!("--rule gm {counts} --task quartic(shift=1e308)")).expect(2).says("beyond");
     bound(&files, "--rule gm --workers 6 --byzantine 3 --rounds 9 --task quartic").expect(2);
 }
