@@ -21,8 +21,11 @@ pub(crate) fn admit<T: Scalar>(
             _ => None,
         })
         .collect();
-    let votes: Vec<&usize> = lengths.iter().flatten().collect();
-    let dimension = messages.dimension.or_else(|| majority(&votes, tolerance).copied());
+    let voted = || {
+        let votes: Vec<&usize> = lengths.iter().flatten().collect();
+        majority(&votes, tolerance).copied()
+    };
+    let dimension = messages.dimension.or_else(voted);
     let verdict = |(message, length): (&Message<'_, T>, &Option<usize>)| match (message, length, dimension) {
         (Message::Missing, ..) => Verdict::Missing,
         (Message::Malformed(why), ..) => Verdict::Invalid(Reason::Malformed(why.clone())),

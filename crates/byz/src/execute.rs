@@ -36,7 +36,8 @@ pub fn execute<T: Scalar>(points: &Points<'_, T>, plan: &Plan) -> Option<Vec<T>>
 type Checked<T> = (Vec<T>, Vec<bool>);
 
 fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64], stretched: bool) -> Checked<T> {
-    let mut used: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] != 0.0).collect();
+    let mut used = Vec::with_capacity(weights.len());
+    used.extend((0..weights.len()).filter(|&i| weights[i] != 0.0));
     if stretched {
         used.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]));
     }

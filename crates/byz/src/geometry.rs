@@ -95,11 +95,7 @@ impl<'a> Geometry<'a> {
 
     /// Whether some points lie so much farther apart than others that a sum over all of them may lose the near ones.
     pub fn is_stretched(&self) -> bool {
-        let (mut nearest, mut farthest) = (f64::INFINITY, 0.0f64);
-        for &squared in self.squared.as_slice() {
-            nearest = nearest.min(if squared > 0.0 { squared } else { f64::INFINITY });
-            farthest = farthest.max(squared);
-        }
+        let [nearest, farthest] = self.squared.extremes();
         farthest * STRETCHED > nearest
     }
 
@@ -166,10 +162,10 @@ impl<'a> Geometry<'a> {
         let radius = self.squared.row(center);
         // Half of the messages are honest: the middle radius is one of theirs. Where more than half lie at the
         // centre, the first that does not.
-        let mut sorted = radius[..self.messages].to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let typical =
-            sorted[self.messages / 2..].iter().copied().find(|&radius| radius > 0.0).unwrap_or(0.0).sqrt();
+        let mut messages = radius[..self.messages].to_vec();
+        let (_, middle, above) = messages.select_nth_unstable_by(self.messages / 2, f64::total_cmp);
+        let positive = above.iter().copied().chain([*middle]).filter(|&radius| radius > 0.0);
+        let typical = positive.reduce(f64::min).unwrap_or(0.0).sqrt();
         let farthest = radius.iter().copied().fold(0.0, f64::max).sqrt();
         self.source.resolution() * farthest <= self.source.planning_error() * typical
     }
@@ -180,17 +176,12 @@ impl<'a> Geometry<'a> {
         let points = self.points();
         let radius = self.squared.row(center);
         if self.resolves(center) {
-            let mut products = Matrix::zeros(points, points);
+            let mut products = Vec::with_capacity(points * points);
             for i in 0..points {
                 let terms = radius.iter().zip(self.squared.row(i));
-                let product = |(own, between): (&f64, &f64)| 0.5 * (radius[i] + own - between);
-                products
-                    .row_mut(i)
-                    .iter_mut()
-                    .zip(terms.map(product))
-                    .for_each(|(to, product)| *to = product);
+                products.extend(terms.map(|(own, between)| 0.5 * (radius[i] + own - between)));
             }
-            return products;
+            return Matrix::from_data(points, points, products);
         }
         let mut differences = self.mixing.clone().unwrap_or_else(|| Matrix::identity(points));
         let center = differences.row(center).to_vec();
@@ -235,7 +226,7 @@ impl<'a> Geometry<'a> {
     fn derived_distances(&self, mixing: &Matrix) -> Option<Matrix> {
         let halfway = mixing.times(&self.squared);
         let (resolution, accepted) = (self.source.resolution(), self.source.planning_error());
-        let widest = self.squared.as_slice().iter().copied().fold(0.0, f64::max);
+        let [_, widest] = self.squared.extremes();
         let mut squared = Matrix::zeros(mixing.rows(), mixing.rows());
         let mut radius: Option<&[f64]> = None;
         // What `cancellation` adds up for rows that differ by `size`: no distance is wider, and a row's weights add up to one.

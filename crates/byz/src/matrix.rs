@@ -109,6 +109,23 @@ impl Matrix {
         (0..self.rows).map(|i| dot(self.row(i), vector)).collect()
     }
 
+    /// The least positive number, infinite without one, and the largest, at least zero.
+    pub(crate) fn extremes(&self) -> [f64; 2] {
+        // Four at a time, or the processor waits for every comparison.
+        let (mut least, mut largest) = ([f64::INFINITY; 4], [0.0; 4]);
+        let mut take = |values: &[f64]| {
+            for (k, &value) in values.iter().enumerate() {
+                let positive = if value > 0.0 { value } else { f64::INFINITY };
+                least[k] = if positive < least[k] { positive } else { least[k] };
+                largest[k] = if value > largest[k] { value } else { largest[k] };
+            }
+        };
+        let (fours, rest) = self.data.as_chunks::<4>();
+        fours.iter().for_each(|four| take(four));
+        take(rest);
+        [least.into_iter().fold(f64::INFINITY, f64::min), largest.into_iter().fold(0.0, f64::max)]
+    }
+
     /// The different rows, and for each row which of them it is. Mixing a cluster of messages gives the same row
     /// again and again.
     pub fn distinct_rows(&self) -> (Cow<'_, Matrix>, Vec<usize>) {

@@ -5,6 +5,7 @@
 
 mod combinations;
 mod far;
+mod short_rows;
 
 use crate::{
     engine::Engine,
@@ -12,7 +13,7 @@ use crate::{
     kernels::{
         Kernels, Scalar, Scratch,
         distances::{self, Columns, Tiling},
-        stream,
+        short, stream,
     },
     matrix::Matrix,
     messages::Rows,
@@ -74,6 +75,9 @@ impl<'a, T: Scalar> Points<'a, T> {
 
     /// All squared distances, or none if some row holds an inadmissible value.
     pub fn squared_distances(&self) -> Option<Matrix> {
+        if self.rows.dimension <= short::LONGEST {
+            return self.short_squared_distances();
+        }
         let points = self.count();
         let tiling = Tiling::new(points);
         let order = tiling.pairs();

@@ -5,6 +5,7 @@
 //! thing slowly; tests hold them together.
 //!
 //! - `distances`: squared differences of all pairs of rows
+//! - `short`: the same of rows of a few numbers
 //! - `combine`: one weighted combination of rows
 //! - `mix`: many weighted combinations of rows
 //! - `moments`: mean and standard deviation of columns, rows about the mean
@@ -23,6 +24,7 @@ pub(crate) mod moments;
 pub(crate) mod networks;
 mod prefetch;
 mod scratch;
+pub(crate) mod short;
 pub(crate) mod stream;
 
 pub(crate) use lanes::Lanes;
@@ -182,6 +184,11 @@ impl Kernels {
             return Kernels::Avx2(Detected(()));
         }
         Kernels::Scalar
+    }
+
+    /// All that this processor runs, for tests that compare them.
+    pub fn available() -> Vec<Kernels> {
+        vec![Kernels::Scalar, Kernels::fastest()]
     }
 
     /// The name shown to people.

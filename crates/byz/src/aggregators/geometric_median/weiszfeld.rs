@@ -93,7 +93,9 @@ impl<'a> Cloud<'a> {
     fn here(&self, distances: &[f64]) -> Vec<usize> {
         let mut sorted = distances.to_vec();
         let near = NEAR * *sorted.select_nth_unstable_by(self.n / 2, f64::total_cmp).1;
-        (0..self.n).filter(|&i| distances[i] <= near).collect()
+        let mut here = Vec::with_capacity(self.n);
+        here.extend((0..self.n).filter(|&i| distances[i] <= near));
+        here
     }
 
     /// Length of Σ aᵢxᵢ for weights that add up to zero.
