@@ -24,7 +24,7 @@ use futures_util::{
     StreamExt,
     stream::{BoxStream, SelectAll},
 };
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{fs, path::Path, slice::from_ref, sync::Arc, time::Duration};
 use tokio::{
     runtime::{Builder, Runtime},
     time::{Instant, timeout_at},
@@ -198,7 +198,7 @@ impl Coordinator {
     async fn ask(&mut self, broadcast: &Broadcast) -> Result<()> {
         let down = self.subjects.down();
         if !self.invited {
-            self.send(down.clone(), &[self.invitation.clone()]).await?;
+            self.send(down.clone(), from_ref(&self.invitation)).await?;
             self.invited = true;
         }
         self.send(down, &broadcast.frames).await
@@ -232,7 +232,7 @@ impl Coordinator {
             let hello = intake.take(worker, &bytes, rows) == Taken::Hello;
             if hello && !std::mem::replace(&mut told[worker], true) {
                 let to = self.subjects.to(worker);
-                self.send(to.clone(), &[self.invitation.clone()]).await?;
+                self.send(to.clone(), from_ref(&self.invitation)).await?;
                 if intake.awaits(worker) {
                     self.send(to, &broadcast.frames).await?;
                 }

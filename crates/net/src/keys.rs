@@ -25,7 +25,7 @@ impl SigningKey {
     /// Reads a seed.
     pub fn read(seed: &str) -> Result<SigningKey, Error> {
         // The library's message may repeat the seed.
-        let key = KeyPair::from_seed(seed.trim()).ok().filter(|key| is_user(key));
+        let key = KeyPair::from_seed(seed.trim()).ok().filter(is_user);
         key.map(SigningKey)
             .ok_or_else(|| Error::Usage("a seed is damaged; expected SU and 56 more letters".into()))
     }

@@ -126,7 +126,9 @@ impl Worker {
         let known = session.as_ref().is_some_and(|session| session.run() == frame.header.run);
         match frame.header.kind {
             Kind::Model if known => {
-                session.as_mut().map(|session| session.take(&frame, coordinator));
+                if let Some(session) = session.as_mut() {
+                    session.take(&frame, coordinator)
+                }
             }
             Kind::Invitation if !known && frame.is_signed_by(coordinator) && frame.is_whole() => {
                 *session = Some(self.join(&frame, open)?);
