@@ -86,7 +86,7 @@ fn bits64() -> impl Strategy<Value = f64> {
 fn lie<T: Clone + std::fmt::Debug + 'static>(
     bits: impl Strategy<Value = T> + Clone + 'static,
 ) -> impl Strategy<Value = Vec<T>> {
-    prop_oneof![proptest::collection::vec(bits.clone(), 40), bits.prop_map(|one| vec![one; 40])]
+    prop_oneof![proptest::collection::vec(bits.clone(), 80), bits.prop_map(|one| vec![one; 80])]
 }
 
 proptest! {
