@@ -42,6 +42,7 @@ fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64], stretched: b
         used.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]));
     }
     let weights: Vec<f64> = used.iter().map(|&i| weights[i]).collect();
+    let kernels = points.engine.kernels.for_width(points.rows.dimension);
     let heaviest = (0..used.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(b.cmp(&a)));
     points.engine.produce(
         points.rows.dimension,
@@ -54,8 +55,8 @@ fn combine_rows<T: Scalar>(points: &Points<'_, T>, weights: &[f64], stretched: b
                 let part = &mut out[start - chunk.start..columns.end - chunk.start];
                 let rows = borrow(points, &used, columns, buffers);
                 clean &= match stretched {
-                    true => combine::exactly(points.engine.kernels, &rows, &weights, part),
-                    false => combine::combine(points.engine.kernels, &rows, &weights, heaviest, part),
+                    true => combine::exactly(kernels, &rows, &weights, part),
+                    false => combine::combine(kernels, &rows, &weights, heaviest, part),
                 };
             }
             points.rows.release(chunk);

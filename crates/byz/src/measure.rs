@@ -79,7 +79,7 @@ impl<'a, T: Scalar> Points<'a, T> {
             return self.short_squared_distances();
         }
         let points = self.count();
-        let tiling = Tiling::new(points);
+        let tiling = Tiling::new(self.engine.kernels, points);
         let order = tiling.pairs();
         let width = distances::block_width::<T>(points).min(self.rows.dimension);
         let spoilt = AtomicBool::new(false);

@@ -97,9 +97,9 @@ fn dispatch(command: &Command) -> exit::Outcome {
 /// A misspelt switch must not pass for the one that was meant.
 fn check_kernels() -> exit::Outcome {
     match std::env::var("BYZ_KERNELS").as_deref() {
-        Ok("scalar" | "auto" | "") | Err(_) => Ok(()),
+        Ok("scalar" | "avx2" | "auto" | "") | Err(_) => Ok(()),
         Ok(other) => {
-            let problem = format!("BYZ_KERNELS={other}: expected scalar or auto");
+            let problem = format!("BYZ_KERNELS={other}: expected scalar, avx2 or auto");
             Err(byz::Error::Usage(problem).into())
         }
     }

@@ -42,6 +42,7 @@ impl Lanes for F32x8 {
     type Sum = (__m256d, __m256d);
     const WIDTH: usize = 8;
     const UNROLL: bool = true;
+    const WIDE: bool = false;
 
     #[inline(always)]
     fn splat(value: f32) -> Self {
@@ -171,6 +172,7 @@ impl Lanes for F64x4 {
     type Sum = __m256d;
     const WIDTH: usize = 4;
     const UNROLL: bool = true;
+    const WIDE: bool = false;
 
     #[inline(always)]
     fn splat(value: f64) -> Self {

@@ -19,14 +19,24 @@ pub(crate) fn block_width<T: Scalar>(rows: usize) -> usize {
 pub(crate) const SUMS: usize = 4;
 
 /// Blocks are whole multiples of this; the last one is padded with zeros.
-pub(crate) const PADDING: usize = 8;
+pub(crate) const PADDING: usize = 16;
 
 /// Lines of one cache set that reading in place may use. Eight fit the first level, but the tiles run through so many
 /// rows in order that the second level keeps up: twenty were measured faster in place, a hundred faster packed.
 const LINES_PER_SET: u32 = 24;
 
-/// Rows per tile side: 5 × 2 accumulators, 2 + 1 operands and a difference leave the multipliers no gap to wait in.
+/// Rows per tile: 5 × 2 accumulators, 2 + 1 operands and a difference leave the multipliers no gap to wait in.
 const TALL: usize = 5;
+
+/// Partners of a tile. With AVX-512, 5 × 5 accumulators, 5 + 1 operands and a difference take all 32 registers, and rows are
+/// loaded less often: a load of a whole cache line that is not aligned takes two.
+fn partners(kernels: Kernels) -> usize {
+    match kernels {
+        #[cfg(target_arch = "x86_64")]
+        Kernels::Avx512(_) => 5,
+        _ => 2,
+    }
+}
 
 /// How the pairs of `rows` rows are cut into tiles; made once per pass.
 pub(crate) struct Tiling {
@@ -64,13 +74,15 @@ struct Shape {
 }
 
 impl Tiling {
-    pub(crate) fn new(rows: usize) -> Tiling {
+    /// For the kernels that will run.
+    pub(crate) fn new(kernels: Kernels, rows: usize) -> Tiling {
+        let most = partners(kernels);
         let mut tiles = Vec::with_capacity(rows.div_ceil(TALL) * (rows / 4 + 1));
         for first in (0..rows).step_by(TALL) {
             let tall = TALL.min(rows - first);
             tiles.push(Shape { first, tall, partner: first, wide: 0 });
-            for partner in (first + tall..rows).step_by(2) {
-                tiles.push(Shape { first, tall, partner, wide: 2.min(rows - partner) });
+            for partner in (first + tall..rows).step_by(most) {
+                tiles.push(Shape { first, tall, partner, wide: most.min(rows - partner) });
             }
         }
         Tiling { rows, tiles }
@@ -108,20 +120,28 @@ fn accumulate_lanes<L: Lanes>(
     assert!(PADDING.is_multiple_of(L::WIDTH) && width.is_multiple_of(PADDING));
     assert!(block.rows.len() == tiling.rows && block.rows.iter().all(|row| row.len() >= block.start + width));
     assert!(sums.len() >= tiling.rows * tiling.rows.saturating_sub(1) / 2 * SUMS);
-    // Each tile prefetches one row: spread over the arithmetic, the requests never fill the queue.
+    // Each tile prefetches a row or two: spread over the arithmetic, the requests never fill the queue. When none is left,
+    // asking for what is there already costs nothing.
     let mut next_rows = next.rows.iter().filter(|row| row.len() >= next.start + width);
     let mut to = sums.as_mut_ptr();
     for shape in &tiling.tiles {
+        let here = block.rows[shape.first][block.start..].as_ptr();
         let tile = Tile {
             left: &block.rows[shape.first..shape.first + shape.tall],
             right: &block.rows[shape.partner..shape.partner + shape.wide],
             columns: block.start..block.start + width,
-            ahead: next_rows.next().map_or(std::ptr::null(), |row| row[next.start..].as_ptr()),
+            ahead: std::array::from_fn(|k| {
+                let row = if k < 1 + usize::from(L::WIDE) { next_rows.next() } else { None };
+                row.map_or(here, |row| row[next.start..].as_ptr())
+            }),
         };
         // SAFETY: the asserts above: every row has `width` numbers, a multiple of WIDTH, and `sums` has room for
         // every pair, which the tiles visit once.
         unsafe {
             to = match (shape.tall, shape.wide) {
+                (5, 5) if L::WIDE => tile.run::<L, 5, 5>(to),
+                (5, 4) if L::WIDE => tile.run::<L, 5, 4>(to),
+                (5, 3) if L::WIDE => tile.run::<L, 5, 3>(to),
                 (5, 2) => tile.run::<L, 5, 2>(to),
                 (5, 1) => tile.run::<L, 5, 1>(to),
                 (5, 0) => tile.triangle::<L, 5>(to),
@@ -140,10 +160,18 @@ struct Tile<'a, T> {
     right: &'a [&'a [T]],
     columns: Range<usize>,
     /// Read soon, by others.
-    ahead: *const T,
+    ahead: [*const T; 2],
 }
 
 impl<T: Scalar> Tile<'_, T> {
+    #[inline(always)]
+    fn prefetch<L: Lanes<Scalar = T>>(&self, column: usize) {
+        L::prefetch(self.ahead[0].wrapping_add(column));
+        if L::WIDE {
+            L::prefetch(self.ahead[1].wrapping_add(column));
+        }
+    }
+
     /// All pairs of A rows of `left` with B rows of `right`.
     ///
     /// # Safety
@@ -155,7 +183,7 @@ impl<T: Scalar> Tile<'_, T> {
         let mut sums = [[L::splat(T::default()); B]; A];
         let mut column = 0;
         while column < self.columns.len() {
-            L::prefetch(self.ahead.wrapping_add(column));
+            self.prefetch::<L>(column);
             // SAFETY: the caller's promise.
             let y: [L; B] = std::array::from_fn(|b| unsafe { L::load(right[b].add(column)) });
             for a in 0..A {
@@ -187,7 +215,7 @@ impl<T: Scalar> Tile<'_, T> {
         let mut sums = [[L::splat(T::default()); A]; A];
         let mut column = 0;
         while column < self.columns.len() {
-            L::prefetch(self.ahead.wrapping_add(column));
+            self.prefetch::<L>(column);
             // SAFETY: the caller's promise.
             let x: [L; A] = std::array::from_fn(|a| unsafe { L::load(left[a].add(column)) });
             for a in 0..A {
@@ -232,7 +260,7 @@ mod tests {
     use crate::random::Stream;
 
     fn check<T: Scalar>(scale: f64, tolerance: f64) {
-        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+        for kernels in Kernels::available() {
             for (rows, width) in [(1, 5), (2, 1), (3, 8), (5, 33), (6, 64), (9, 100), (20, 300), (23, 64)] {
                 let mut stream = Stream::new(7, "test", rows as u64, width as u64);
                 let data: Vec<Vec<T>> = (0..rows)
@@ -244,7 +272,7 @@ mod tests {
                 }
                 let block: Vec<&[T]> = (0..rows).map(|i| block.row(i)).collect();
                 let block = Columns { rows: &block, start: 0 };
-                let tiling = Tiling::new(rows);
+                let tiling = Tiling::new(kernels, rows);
                 let order = tiling.pairs();
                 let mut sums = vec![0.0; order.len() * SUMS];
                 accumulate(kernels, block, &tiling, width.next_multiple_of(PADDING), block, &mut sums);
@@ -278,8 +306,10 @@ mod tests {
 
     #[test]
     fn every_pair_has_its_place_once() {
-        for rows in 0..30 {
-            let mut order = Tiling::new(rows).pairs();
+        for (kernels, rows) in
+            Kernels::available().into_iter().flat_map(|kernels| (0..30).map(move |n| (kernels, n)))
+        {
+            let mut order = Tiling::new(kernels, rows).pairs();
             order.sort_unstable();
             assert_eq!(order, crate::measure::pairs(rows).collect::<Vec<_>>());
         }

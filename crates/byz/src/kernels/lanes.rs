@@ -1,14 +1,14 @@
 //! A handful of numbers processed together: the only vocabulary the kernels speak.
 //!
-//! Each kernel is written once, generic over [`Lanes`], and compiled twice: with `__m256`/`__m256d` inside a function
-//! that enables AVX2 and FMA, and with plain arrays for every other processor. Accumulation happens in
+//! Each kernel is written once, generic over [`Lanes`], and compiled three times: with `__m512`/`__m512d` inside a function
+//! that enables AVX-512, with `__m256`/`__m256d` for AVX2 and FMA, and with plain arrays for every other processor. Accumulation happens in
 //! [`Lanes::Sum`], f64 for both number types, because f32 sums of n messages overflow at 3e38 and round at 1e-7.
 //!
 //! Rejected: portable `std::simd` (nightly), a SIMD crate (the set of operations below is the whole need).
 
 use super::Scalar;
 
-/// A vector of `WIDTH` numbers. The AVX2 implementations may only run inside a function that enables the feature.
+/// A vector of `WIDTH` numbers. The AVX implementations may only run inside a function that enables their features.
 pub trait Lanes: Copy {
     /// The number type of one lane.
     type Scalar: Scalar;
@@ -18,6 +18,8 @@ pub trait Lanes: Copy {
     const WIDTH: usize;
     /// Whether unrolled sorting networks pay: they live on registers.
     const UNROLL: bool;
+    /// Whether a vector is a whole cache line in one of 32 registers: AVX-512.
+    const WIDE: bool;
 
     /// All lanes the same.
     fn splat(value: Self::Scalar) -> Self;
@@ -90,6 +92,7 @@ macro_rules! plain_lanes {
             type Sum = [f64; 8];
             const WIDTH: usize = 8;
             const UNROLL: bool = false;
+            const WIDE: bool = false;
 
             #[inline(always)]
             fn splat(value: $scalar) -> Self {

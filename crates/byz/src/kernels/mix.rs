@@ -88,7 +88,7 @@ fn band<L: Lanes, const A: usize>(
     let to = out.as_mut_slice();
     assert!(from.len() >= count * stride && to.len() >= (i + A) * stride && matrix.len() >= (i + A) * count);
     let (from, to) = (from.as_ptr(), to.as_mut_ptr());
-    // Strides are whole cache lines, so two vectors always fit.
+    // Strides are pairs of cache lines, so two vectors always fit.
     for column in (0..width).step_by(2 * L::WIDTH) {
         let mut sums = [[L::splat(L::Scalar::default()); 2]; A];
         for j in 0..count {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_plain_product() {
-        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+        for kernels in Kernels::available() {
             for (mixed, count, width) in [(1, 1, 1), (4, 3, 9), (7, 20, 40), (20, 20, 64)] {
                 let mut stream = Stream::new(1, "test", mixed, width as u64);
                 let mixed = mixed as usize;

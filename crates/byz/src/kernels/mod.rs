@@ -14,6 +14,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 pub(crate) mod combine;
 pub(crate) mod coordinate;
 pub(crate) mod distances;
@@ -49,6 +51,9 @@ pub trait Scalar:
     /// Lanes for AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
     type Avx2: Lanes<Scalar = Self>;
+    /// Lanes for AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Lanes<Scalar = Self>;
     /// Name as NumPy writes it.
     const NAME: &'static str;
     /// An admissible value times this is finite. For f64 it keeps squares of differences, summed over any
@@ -102,6 +107,8 @@ impl Scalar for f32 {
     type Plain = lanes::Plain<f32>;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = avx2::F32x8;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = avx512::F32x16;
     const NAME: &'static str = "float32";
     const HEADROOM: f32 = 1.0;
     const SQUARES_MAY_OVERFLOW: bool = false;
@@ -133,6 +140,8 @@ impl Scalar for f64 {
     type Plain = lanes::Plain<f64>;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = avx2::F64x4;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = avx512::F64x8;
     const NAME: &'static str = "float64";
     const HEADROOM: f64 = 1e162;
     const SQUARES_MAY_OVERFLOW: bool = true;
@@ -157,38 +166,63 @@ impl Scalar for f64 {
 pub enum Kernels {
     /// Plain arrays; any processor.
     Scalar,
-    /// AVX2 and FMA; only [`Kernels::detect`] makes it.
+    /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
     Avx2(Detected),
+    /// AVX-512 (F, DQ and VL) beside AVX2 and FMA.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Detected),
 }
 
-/// Proof that the processor was asked.
+/// Proof that the processor was asked; only [`Kernels::available`] makes it.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detected(());
 
 impl Kernels {
-    /// The fastest that this processor runs; `BYZ_KERNELS=scalar` in the environment forces the plain ones.
+    /// The fastest that this processor runs; `BYZ_KERNELS=scalar` in the environment forces the plain ones, `avx2` none beyond
+    /// AVX2.
     pub fn detect() -> Kernels {
         static CHOICE: std::sync::OnceLock<Kernels> = std::sync::OnceLock::new();
-        *CHOICE.get_or_init(|| match std::env::var("BYZ_KERNELS").as_deref() {
-            Ok("scalar") => Kernels::Scalar,
-            _ => Kernels::fastest(),
+        *CHOICE.get_or_init(|| {
+            let mut known = Kernels::available();
+            if let Ok(most) = std::env::var("BYZ_KERNELS") {
+                let position = ["scalar", "avx2"].iter().position(|name| *name == most);
+                known.truncate(position.map_or(known.len(), |position| position + 1));
+            }
+            known[known.len() - 1]
         })
     }
 
     /// The fastest that this processor runs, whatever the environment says.
     pub fn fastest() -> Kernels {
-        #[cfg(target_arch = "x86_64")]
-        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
-            return Kernels::Avx2(Detected(()));
-        }
-        Kernels::Scalar
+        let known = Kernels::available();
+        known[known.len() - 1]
     }
 
-    /// All that this processor runs, for tests that compare them.
+    /// All that this processor runs, the slowest first.
     pub fn available() -> Vec<Kernels> {
-        vec![Kernels::Scalar, Kernels::fastest()]
+        let mut known = vec![Kernels::Scalar];
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::is_x86_feature_detected as has;
+            if has!("avx2") && has!("fma") {
+                known.push(Kernels::Avx2(Detected(())));
+                if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
+                    known.push(Kernels::Avx512(Detected(())));
+                }
+            }
+        }
+        known
+    }
+
+    /// The same, or those of half the width where rows of `width` numbers would not fill a vector.
+    pub(crate) fn for_width(self, width: usize) -> Kernels {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Kernels::Avx512(detected) if width < 16 => Kernels::Avx2(detected),
+            other => other,
+        }
     }
 
     /// The name shown to people.
@@ -197,13 +231,21 @@ impl Kernels {
             Kernels::Scalar => "scalar",
             #[cfg(target_arch = "x86_64")]
             Kernels::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Kernels::Avx512(_) => "avx512",
         }
     }
 }
 
 /// Defines `pub(crate) fn $name(kernels, …)` that runs the generic `$lanes::<L>(…)` with the chosen lanes.
+/// After `narrow`, AVX-512 runs the lanes of AVX2.
 macro_rules! dispatch {
-    ($(#[$doc:meta])* $name:ident => $lanes:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)?) => {
+    (narrow $($definition:tt)*) => { dispatch! { @ (Avx2, "avx2,fma") $($definition)* } };
+    (
+        @ ($widest:ident, $features:literal)
+        $(#[$doc:meta])*
+        $name:ident => $lanes:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)?
+    ) => {
         $(#[$doc])*
         pub(crate) fn $name<T: Scalar>(kernels: Kernels, $($argument: $kind),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
@@ -211,13 +253,22 @@ macro_rules! dispatch {
             fn with_avx2<T: Scalar>($($argument: $kind),*) $(-> $result)? {
                 $lanes::<T::Avx2>($($argument),*)
             }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = $features)]
+            fn with_avx512<T: Scalar>($($argument: $kind),*) $(-> $result)? {
+                $lanes::<T::$widest>($($argument),*)
+            }
             match kernels {
                 Kernels::Scalar => $lanes::<T::Plain>($($argument),*),
                 #[cfg(target_arch = "x86_64")]
-                // SAFETY: `Detected` is only made after the processor said it has both features.
+                // SAFETY: `Detected` is only made after the processor said it has these features.
                 Kernels::Avx2(_) => unsafe { with_avx2::<T>($($argument),*) },
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: as above.
+                Kernels::Avx512(_) => unsafe { with_avx512::<T>($($argument),*) },
             }
         }
     };
+    ($($definition:tt)*) => { dispatch! { @ (Avx512, "avx512f,avx512dq,avx512vl") $($definition)* } };
 }
 pub(crate) use dispatch;

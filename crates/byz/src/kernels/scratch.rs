@@ -11,10 +11,10 @@ pub(crate) struct Scratch<T> {
 const LINE: usize = 64;
 
 impl<T: Copy + Default> Scratch<T> {
-    /// Zeros; `width` is rounded up to whole cache lines.
+    /// Zeros; `width` is rounded up to pairs of cache lines: two vectors of any lanes.
     pub(crate) fn new(rows: usize, width: usize) -> Scratch<T> {
         let line = LINE / size_of::<T>();
-        let stride = width.next_multiple_of(line).max(line);
+        let stride = width.next_multiple_of(2 * line).max(2 * line);
         let data = vec![T::default(); rows * stride + line];
         let offset = data.as_ptr().align_offset(LINE).min(line);
         Scratch { data, offset, stride }

@@ -9,7 +9,8 @@ use crate::{
 impl<T: Scalar> Points<'_, T> {
     /// All squared distances of rows of up to [`short::LONGEST`] numbers, or none if some value is inadmissible.
     pub(super) fn short_squared_distances(&self) -> Option<Matrix> {
-        let (points, dimension, kernels) = (self.count(), self.rows.dimension, self.engine.kernels);
+        let (points, dimension) = (self.count(), self.rows.dimension);
+        let kernels = self.engine.kernels.for_width(dimension);
         let mut columns: Vec<T> = std::iter::repeat_n(T::default(), points * dimension).collect();
         let mut buffer = [T::default(); short::LONGEST];
         for i in 0..points {

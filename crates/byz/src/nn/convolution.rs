@@ -85,7 +85,7 @@ impl Convolution {
     }
 }
 
-dispatch! {
+dispatch! { narrow
     /// Some rows of y for one image.
     convolve => convolve_lanes(
         shape: Convolution, packed: &[T], bias: &[T], image: &[T], rows: Range<usize>, y: &mut [T],
@@ -166,7 +166,7 @@ unsafe fn tile<L: Lanes, const P: usize>(
     }
 }
 
-dispatch! {
+dispatch! { narrow
     /// ∂W of one image, added to `sums`.
     correlate => correlate_lanes(shape: Convolution, image: &[T], dy: &[T], sums: &mut [T])
 }
@@ -251,7 +251,7 @@ mod tests {
     fn agrees_with_the_definition() {
         let (parameters, image) = (wave(SHAPE.size(), 1), wave(9 * 9 * 2, 2));
         let exact = plain(SHAPE, &parameters, &image);
-        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+        for kernels in Kernels::available() {
             let close = |y: Vec<f64>, bound: f64| y.iter().zip(&exact).all(|(a, b)| (a - b).abs() < bound);
             assert!(close(fast::<f64>(kernels, &parameters, &image), 1e-13));
             assert!(close(fast::<f32>(kernels, &parameters, &image), 1e-5));
@@ -264,7 +264,7 @@ mod tests {
         let value = |parameters: &[f64]| {
             plain(SHAPE, parameters, &image).iter().zip(&weights).map(|(y, w)| y * w).sum()
         };
-        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+        for kernels in Kernels::available() {
             let (mut sums, mut gradient) = (vec![0.0; SHAPE.weights()], vec![0.0; SHAPE.size()]);
             correlate(kernels, SHAPE, &image, &weights, &mut sums);
             SHAPE.unpack(&sums, &mut gradient, Into::Replace);

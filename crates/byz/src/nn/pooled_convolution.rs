@@ -120,7 +120,7 @@ fn pool<T: Real>(upper: &[T], lower: &[T], at: usize, stride: usize, z: &mut [T]
     }
 }
 
-dispatch! {
+dispatch! { narrow
     /// The backward pass of one image; `won` is ∂z and where it goes.
     scatter => scatter_lanes(
         shape: PooledConvolution, turned: &[T], image: &[T], won: (&[T], &[u8]), sums: &mut [T], dx: &mut [T],
@@ -265,7 +265,7 @@ mod tests {
         let count = SHAPE.convolution.weights();
         let mut turned = vec![0.0; count];
         SHAPE.turn(&parameters[..count], &mut turned);
-        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+        for kernels in Kernels::available() {
             let (mut sums, mut dx) = (vec![0.0; count], vec![0.0; image.len()]);
             scatter(kernels, SHAPE, &turned, &image, (&weights, &winners), &mut sums, &mut dx);
             let mut gradient = vec![0.0; count];

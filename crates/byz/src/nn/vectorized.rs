@@ -1,4 +1,4 @@
-//! Loops compiled twice: once with AVX2 and FMA, once for any processor.
+//! Loops compiled twice: once with AVX2 and FMA, which processors with AVX-512 run as well, once for any processor.
 
 /// Defines `fn $name(…)`, which runs the generic `$body::<T, FUSED>(…)` in the form that suits the processor.
 macro_rules! vectorized {
@@ -17,7 +17,9 @@ macro_rules! vectorized {
                 $crate::kernels::Kernels::Scalar => $body::<T, false>($($argument),*),
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: `Detected` is only made after the processor said it has both features.
-                $crate::kernels::Kernels::Avx2(_) => unsafe { with_avx2::<T>($($argument),*) },
+                $crate::kernels::Kernels::Avx2(_) | $crate::kernels::Kernels::Avx512(_) => unsafe {
+                    with_avx2::<T>($($argument),*)
+                },
             }
         }
     };

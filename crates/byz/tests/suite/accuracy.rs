@@ -6,7 +6,7 @@ use crate::reference::{
     Rows,
     data::{normals, widen},
     geometric_median, mixers,
-    run::{both_kernels, rows_note, run},
+    run::{rows_note, run},
     vectors::{ascending, distance, norm, squared_distances},
 };
 use byz::{Aggregate, Kernels, Stream};
@@ -108,7 +108,7 @@ fn every_choice_of_krum_equals_the_f64_reference() {
         let cloud = Cloud::new(seed, &far);
         for (neighbors, name) in [(N - F - 2, "n-f-2"), (N - F - 1, "n-f-1"), (3, "3")] {
             let scores = cloud.krum_scores(neighbors);
-            for kernels in both_kernels() {
+            for kernels in Kernels::available() {
                 let rule = format!("krum(neighbors={name})");
                 assert_eq!(
                     selected(run(&rule, &cloud.rows, F, kernels)),

@@ -6,7 +6,7 @@ use crate::reference::{
     evaluate,
     geometric_median::{certificate, objective},
     mixers,
-    run::{both_kernels, number_note, run},
+    run::{number_note, run},
     vectors::{distance, norm, spread},
 };
 use byz::{Kernels, Scalar, Stream};
@@ -176,7 +176,7 @@ fn clipped_rows_keep_their_digits<T: Scalar>(sizes: &[f64], relative: f64) {
             let rule = if rule == "nnm" { "nnm+trimmed_mean" } else { rule };
             let expression = format!("clipping(radius=2)+{rule}");
             let expected = evaluate(&expression, &wide, 2, None).vector;
-            for kernels in both_kernels() {
+            for kernels in Kernels::available() {
                 let found = widen(&run(&expression, &rows, 2, kernels).expect("defined").vector);
                 let error = distance(&found, &expected);
                 assert!(
@@ -354,7 +354,7 @@ fn ties_around_the_median_go_to_the_lowest_workers_in_both_types() {
         let mut draw = || (0..1000).map(|_| T::from_f64(stream.uniform() - 0.5)).collect::<Vec<T>>();
         let (a, b) = (draw(), draw());
         let rows: Vec<Vec<T>> = (0..20).map(|i| if i < 10 { a.clone() } else { b.clone() }).collect();
-        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+        for kernels in Kernels::available() {
             let result = run("mean_around_median", &rows, 3, kernels).expect("defined");
             for ((ours, a), b) in result.vector.iter().zip(&a).zip(&b) {
                 let expected = (10.0 * a.to_f64() + 7.0 * b.to_f64()) / 17.0;

@@ -5,7 +5,7 @@ use crate::reference::{
     data::{round, widen},
     geometric_median::objective,
     mixers,
-    run::{both_kernels, number_note, numbers_note, rows_note, run_with},
+    run::{number_note, numbers_note, rows_note, run_with},
     source::Materialised,
     vectors::distance,
 };
@@ -124,10 +124,10 @@ fn check_mixed_rows<T: Scalar>(case: &Case, kernels: Kernels) {
 }
 
 #[test]
-fn every_aggregator_case_holds_in_f64_and_f32_with_both_kernels() {
+fn every_aggregator_case_holds_in_f64_and_f32_with_all_kernels() {
     let mut checked = 0;
     for case in Case::all().iter().filter(|case| !matches!(case.op(), "nnm" | "bucketing")) {
-        for kernels in both_kernels() {
+        for kernels in Kernels::available() {
             check_vector::<f64>(case, kernels);
             if case.0["f32_ok"] == true {
                 check_vector::<f32>(case, kernels);
@@ -141,7 +141,7 @@ fn every_aggregator_case_holds_in_f64_and_f32_with_both_kernels() {
 #[test]
 fn nearest_neighbor_mixing_gives_the_expected_rows() {
     for case in Case::all().iter().filter(|case| case.op() == "nnm") {
-        for kernels in both_kernels() {
+        for kernels in Kernels::available() {
             check_mixed_rows::<f64>(case, kernels);
             if case.0["f32_ok"] == true {
                 check_mixed_rows::<f32>(case, kernels);

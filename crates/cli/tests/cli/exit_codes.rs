@@ -172,5 +172,5 @@ fn bench_gives_its_keys_and_refuses_what_it_cannot_measure() {
 fn a_misspelt_choice_of_kernels_is_a_usage_error() {
     let mut misspelt = command();
     misspelt.arg("list").env("BYZ_KERNELS", "scalr");
-    run(misspelt).expect(2).says("expected scalar or auto");
+    run(misspelt).expect(2).says("expected scalar, avx2 or auto");
 }

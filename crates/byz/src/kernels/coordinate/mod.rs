@@ -124,7 +124,7 @@ mod tests {
     /// Every size up to beyond the unrolled networks and their halves, every rule, values with many ties.
     #[test]
     fn agrees_with_the_plain_rule_for_every_number_of_rows() {
-        for kernels in [Kernels::Scalar, Kernels::fastest()] {
+        for kernels in Kernels::available() {
             for rows in 1..=70usize {
                 let width = 64 + rows % 23;
                 let mut stream = Stream::new(4, "test", rows as u64, 0);

@@ -86,8 +86,13 @@ pub(super) fn tables(rule: CoordinateRule, rows: usize) -> [Vec<(usize, usize)>;
 fn sort_into<L: Lanes>(from: &[*const L::Scalar], width: usize, to: &mut [L::Scalar]) -> bool {
     macro_rules! run {
         ($n:literal) => {
-            // SAFETY: only lanes that need AVX2 unroll, and those run only where it was detected.
-            unsafe { unrolled_sort::<L, $n>(from, width, to) }
+            // SAFETY: lanes that unroll run only where the features they need were detected, and only AVX-512 is wide.
+            unsafe {
+                match L::WIDE {
+                    true => wide::sort::<L, $n>(from, width, to),
+                    false => narrow::sort::<L, $n>(from, width, to),
+                }
+            }
         };
     }
     with_network!(from.len(), run)
@@ -98,62 +103,78 @@ fn sort_into<L: Lanes>(from: &[*const L::Scalar], width: usize, to: &mut [L::Sca
 pub(super) fn middle<L: Lanes>(from: &[*const L::Scalar], width: usize, out: &mut [L::Scalar]) -> bool {
     macro_rules! run {
         ($n:literal) => {
-            // SAFETY: only lanes that need AVX2 unroll, and those run only where it was detected.
-            unsafe { unrolled_middle::<L, $n>(from, width, out) }
+            // SAFETY: lanes that unroll run only where the features they need were detected, and only AVX-512 is wide.
+            unsafe {
+                match L::WIDE {
+                    true => wide::middle::<L, $n>(from, width, out),
+                    false => narrow::middle::<L, $n>(from, width, out),
+                }
+            }
         };
     }
     with_network!(from.len(), run)
 }
 
-/// # Safety
-/// The processor must have AVX2 and FMA where it could. Compiled on its own: 31 of them in one function would
-/// take the compiler minutes.
-#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
-unsafe fn unrolled_sort<L: Lanes, const N: usize>(
-    from: &[*const L::Scalar],
-    width: usize,
-    to: &mut [L::Scalar],
-) -> bool
-where
-    Sorter: Network<N>,
-{
-    let from: &[*const L::Scalar; N] = from.try_into().expect("the size was matched");
-    assert!(to.len() >= N * STRIP && width <= STRIP);
-    let mut flags = L::splat(L::Scalar::default());
-    for column in (0..width).step_by(L::WIDTH) {
-        let to = to.as_mut_ptr().wrapping_add(column);
-        <Sorter as Network<N>>::sort(
-            |row| load::<L>(from[row], column, &mut flags),
-            // SAFETY: `to` holds N rows of STRIP ≥ column + WIDTH numbers.
-            |rank, value: L| unsafe { value.store(to.add(rank * STRIP)) },
-        );
-    }
-    L::is_clean(flags)
-}
+/// Networks compiled one by one for some features: 31 of them in one function would take the compiler minutes.
+macro_rules! unrolled {
+    ($module:ident, $features:literal) => {
+        mod $module {
+            use super::{Lanes, Network, STRIP, Sorter, load, midpoint};
 
-/// # Safety
-/// As of [`unrolled_sort`]. The compiler drops every exchange that the middle does not depend on.
-#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
-unsafe fn unrolled_middle<L: Lanes, const N: usize>(
-    from: &[*const L::Scalar],
-    width: usize,
-    out: &mut [L::Scalar],
-) -> bool
-where
-    Sorter: Network<N>,
-{
-    let from: &[*const L::Scalar; N] = from.try_into().expect("the size was matched");
-    assert!(out.len() >= width);
-    let mut flags = L::splat(L::Scalar::default());
-    for column in (0..width).step_by(L::WIDTH) {
-        let mut sorted = [flags; N];
-        let loaded = |row: usize| load::<L>(from[row], column, &mut flags);
-        <Sorter as Network<N>>::sort(loaded, |rank, value| sorted[rank] = value);
-        // SAFETY: width is a multiple of WIDTH and at most the length of `out`.
-        unsafe { midpoint(sorted[(N - 1) / 2], sorted[N / 2]).store(out.as_mut_ptr().add(column)) };
-    }
-    L::is_clean(flags)
+            /// # Safety
+            /// The processor must have the features, where it could.
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+            pub(super) unsafe fn sort<L: Lanes, const N: usize>(
+                from: &[*const L::Scalar],
+                width: usize,
+                to: &mut [L::Scalar],
+            ) -> bool
+            where
+                Sorter: Network<N>,
+            {
+                let from: &[*const L::Scalar; N] = from.try_into().expect("the size was matched");
+                assert!(to.len() >= N * STRIP && width <= STRIP);
+                let mut flags = L::splat(L::Scalar::default());
+                for column in (0..width).step_by(L::WIDTH) {
+                    let to = to.as_mut_ptr().wrapping_add(column);
+                    <Sorter as Network<N>>::sort(
+                        |row| load::<L>(from[row], column, &mut flags),
+                        // SAFETY: `to` holds N rows of STRIP ≥ column + WIDTH numbers.
+                        |rank, value: L| unsafe { value.store(to.add(rank * STRIP)) },
+                    );
+                }
+                L::is_clean(flags)
+            }
+
+            /// # Safety
+            /// As of [`sort`]. The compiler drops every exchange that the middle does not depend on.
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = $features))]
+            pub(super) unsafe fn middle<L: Lanes, const N: usize>(
+                from: &[*const L::Scalar],
+                width: usize,
+                out: &mut [L::Scalar],
+            ) -> bool
+            where
+                Sorter: Network<N>,
+            {
+                let from: &[*const L::Scalar; N] = from.try_into().expect("the size was matched");
+                assert!(out.len() >= width);
+                let mut flags = L::splat(L::Scalar::default());
+                for column in (0..width).step_by(L::WIDTH) {
+                    let mut sorted = [flags; N];
+                    let loaded = |row: usize| load::<L>(from[row], column, &mut flags);
+                    <Sorter as Network<N>>::sort(loaded, |rank, value| sorted[rank] = value);
+                    let value = midpoint(sorted[(N - 1) / 2], sorted[N / 2]);
+                    // SAFETY: width is a multiple of WIDTH and at most the length of `out`.
+                    unsafe { value.store(out.as_mut_ptr().add(column)) };
+                }
+                L::is_clean(flags)
+            }
+        }
+    };
 }
+unrolled!(narrow, "avx2,fma");
+unrolled!(wide, "avx512f,avx512dq,avx512vl");
 
 /// Copies the rows' strips next to one another.
 #[inline(always)]

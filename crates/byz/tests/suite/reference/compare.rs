@@ -5,10 +5,10 @@ use super::{
     evaluate,
     geometric_median::{collinear, objective},
     mixed,
-    run::{both_kernels, rows_note, run_with},
+    run::{rows_note, run_with},
     vectors::{distance, norm},
 };
-use byz::{Scalar, Stream};
+use byz::{Kernels, Scalar, Stream};
 
 const SIZES: [usize; 17] = [1, 2, 3, 5, 7, 8, 9, 15, 17, 31, 33, 63, 64, 65, 100, 129, 300];
 /// What rounding allows, relative to the honest spread, and the least margin of a choice that rounding cannot turn.
@@ -48,7 +48,7 @@ fn compare<T: Scalar>(expression: &str, instance: &Instance<T>, tally: &mut Tall
     // Where outliers take part, rounding is relative to them.
     let bounded = !["mean", "monna", "divide_and_conquer"].iter().any(|rule| expression.ends_with(rule));
     let largest = instance.wide.iter().map(|row| norm(row)).fold(0.0, f64::max);
-    for kernels in both_kernels() {
+    for kernels in Kernels::available() {
         let result = run_with(expression, &instance.rows, instance.f, kernels, Some(&center));
         let (n, f) = (instance.rows.len(), instance.f);
         let label = || format!("{expression} {} {:?} n={n} f={f} d={d}", T::NAME, instance.look);

@@ -2,11 +2,6 @@
 
 use byz::{Aggregate, Defense, Engine, Kernels, Messages, Options, Scalar, plan::Note};
 
-/// Both forms of the kernels.
-pub(crate) fn both_kernels() -> [Kernels; 2] {
-    [Kernels::Scalar, Kernels::fastest()]
-}
-
 /// One aggregation of rows in memory.
 pub(crate) fn run<T: Scalar>(
     expression: &str,
