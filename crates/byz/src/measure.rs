@@ -127,8 +127,7 @@ impl<'a, T: Scalar> Points<'a, T> {
         let (kernels, points) = (self.engine.kernels, self.count());
         space.sums.fill(0.0);
         let in_memory: Vec<&[T]> = (0..points).map(|i| self.in_memory(i)).collect();
-        let whole = in_memory.iter().all(|row| row.len() == self.rows.dimension);
-        let in_place = whole && distances::lie_apart(&in_memory, width);
+        let in_place = distances::lie_apart(&in_memory, width);
         for start in chunk.clone().step_by(width) {
             let columns = start..chunk.end.min(start + width);
             let padded = columns.len().next_multiple_of(distances::PADDING);
@@ -139,17 +138,14 @@ impl<'a, T: Scalar> Points<'a, T> {
             if T::SQUARES_MAY_OVERFLOW && !(0..points).all(&mut clean) {
                 return vec![f64::NAN; order.len().max(1)];
             }
-            if in_place && padded == columns.len() {
-                let here = Columns { rows: &in_memory, start };
-                distances::accumulate(kernels, here, tiling, padded, next, &mut space.sums);
-                continue;
-            }
-            for i in 0..points {
+            let borrowed = |i: usize| in_place && padded == columns.len() && !in_memory[i].is_empty();
+            for i in (0..points).filter(|&i| !borrowed(i)) {
                 let from = self.columns(i, columns.clone(), &mut space.buffers[0]);
                 distances::pack(from, space.block.row_mut(i));
             }
-            let packed: Vec<&[T]> = (0..points).map(|i| space.block.row(i)).collect();
-            let here = Columns { rows: &packed, start: 0 };
+            let row = |i| if borrowed(i) { &in_memory[i][columns.clone()] } else { space.block.row(i) };
+            let rows: Vec<&[T]> = (0..points).map(row).collect();
+            let here = Columns { rows: &rows, start: 0 };
             distances::accumulate(kernels, here, tiling, padded, next, &mut space.sums);
         }
         let Space { buffers: [left, right], sums, .. } = space;

@@ -45,12 +45,13 @@ pub(crate) struct Tiling {
 }
 
 /// Whether blocks of `width` columns can be read where they are: no set of the first-level cache takes many of their
-/// lines. Vectors allocated one by one mostly start at the same place of a page and then fight for a few sets.
+/// lines. Vectors allocated one by one mostly start at the same place of a page and then fight for a few sets. Empty rows
+/// stand for points that are not in memory.
 pub(crate) fn lie_apart<T>(rows: &[&[T]], width: usize) -> bool {
     const SETS: usize = 64;
     let lines = (width * size_of::<T>() / 64).min(SETS);
     let mut taken = [0u32; SETS];
-    for row in rows {
+    for row in rows.iter().filter(|row| !row.is_empty()) {
         let first = row.as_ptr().addr() / 64;
         (first..first + lines).for_each(|line| taken[line % SETS] += 1);
     }
