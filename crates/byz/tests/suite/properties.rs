@@ -26,7 +26,7 @@ fn check<T: Scalar>(
     let mut rows = honest.rows.clone();
     rows.extend(lies.iter().map(|lie| lie[..d].to_vec()));
     let expression = format!("{prefix}{}", entry.name);
-    for kernels in [Kernels::Scalar, Kernels::fastest()] {
+    for kernels in Kernels::available() {
         let result = match run(&expression, &rows, f, kernels) {
             // Undefined counts and monna behind bucketing are answers too.
             Err(Error::Refused { .. } | Error::Usage(_)) => continue,
