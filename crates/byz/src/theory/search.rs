@@ -14,7 +14,7 @@ use crate::{
     random::Stream,
 };
 use moves::change;
-use starts::{start, two_valued};
+use starts::{start, structured};
 
 /// Messages and what a defence makes of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +51,8 @@ pub fn search(
         Ok::<_, Error>((ratio, proceed(ratio) && ratio < f64::INFINITY))
     };
     let mut best = Instance { rows: Vec::new(), ratio: f64::NEG_INFINITY };
-    // All that have two values are looked at, and the first climb begins at the worst of them.
-    for rows in two_valued(counts) {
+    // All of these are looked at, and the first climb begins at the worst of them.
+    for rows in structured(counts, defense.robustness(counts).unbounded.is_some()) {
         let (ratio, proceed) = look(&rows)?;
         if ratio > best.ratio {
             best = Instance { rows, ratio };
@@ -268,6 +268,15 @@ mod tests {
         ] {
             let (ratio, counts) = found(rule, 7, 2, 2, Definition::Linear, 20_000);
             assert!(Defense::new(rule, 2).unwrap().robustness(&counts).unbounded.is_some(), "{rule}");
+            assert!(ratio > 1e3, "{rule}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn two_looks_find_out_rules_without_a_constant_among_a_thousand() {
+        for rule in ["mean", "krum(neighbors=1)", "clipping(radius=1)+median", "centered_clipping(radius=1)"]
+        {
+            let (ratio, _) = found(rule, 1000, 100, 3, Definition::Linear, 2);
             assert!(ratio > 1e3, "{rule}: {ratio}");
         }
     }

@@ -3,21 +3,33 @@
 use super::Counts;
 use crate::random::Stream;
 
-/// Zeros and ones on one coordinate: every number of honest ones, all Byzantine rows at either. What is known to be bad comes first, then
-/// ever finer steps, because there may be time for only a few.
-pub(super) fn two_valued(counts: &Counts) -> impl Iterator<Item = Vec<Vec<f64>>> {
+/// Rows that differ on one coordinate: zeros and ones, with every number of honest ones and all Byzantine rows at either, and what shows that
+/// a rule has no constant, which comes first where there is none. What is known to be bad precedes ever finer steps, because there may be
+/// time for only a few.
+pub(super) fn structured(counts: &Counts, unbounded: bool) -> impl Iterator<Item = Vec<Vec<f64>>> {
     let (n, f, d, honest) =
         (counts.messages, counts.tolerance, counts.dimension, counts.messages - counts.tolerance);
+    let two_valued = move |(ones, byzantine): (usize, bool)| -> Vec<f64> {
+        (0..n).map(|i| f64::from(if i < honest { i < ones } else { byzantine })).collect()
+    };
     // As many honest ones as there may be Byzantine rows, between which no rule can tell; as many as leave the zeros their majority, or
     // a tie; and agreement.
     let known = [(f.max(1), false), (n - n / 2 - 1, false), ((n - n / 2).min(honest), false), (0, true)];
-    let all = finer(honest).flat_map(|ones| [(ones, false), (ones, true)]);
-    let rest = all.filter(move |choice| !known.contains(choice));
-    known.into_iter().chain(rest).map(move |(ones, byzantine)| {
-        let value = |i: usize| f64::from(if i < honest { i < ones } else { byzantine });
-        (0..n).map(|i| (0..d).map(|k| if k == 0 { value(i) } else { 0.0 }).collect()).collect()
+    let rest = finer(honest).flat_map(|ones| [(ones, false), (ones, true)]);
+    let rest = rest.filter(move |choice| !known.contains(choice)).map(two_valued);
+    // Agreement beyond any given radius, and copies far from honest rows of which no two are equal.
+    let copies = |i: usize| if i < honest { i as f64 } else { FAR * n as f64 };
+    let mut first: Vec<Vec<f64>> = known.into_iter().map(two_valued).collect();
+    let place = if unbounded { 0 } else { first.len() };
+    first.splice(place..place, [vec![FAR; n], (0..n).map(copies).collect()]);
+    first.into_iter().chain(rest).map(move |values| {
+        let row = |value: f64| (0..d).map(|k| if k == 0 { value } else { 0.0 }).collect();
+        values.into_iter().map(row).collect()
     })
 }
+
+/// Far from everything of size one, and yet within what rounding can tell.
+const FAR: f64 = 1e5;
 
 /// 0 to `last`, each once: the ends of the range, its middle, its quarters and so on.
 fn finer(last: usize) -> impl Iterator<Item = usize> {
