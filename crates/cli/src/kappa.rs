@@ -142,12 +142,12 @@ fn fits(counts: &Counts) -> bool {
 }
 
 fn climb(defense: &Defense, counts: &Counts, seed: u64, seconds: f64) -> Result<(Instance, Budget), Error> {
-    let mut budget = Budget::of(seconds)?;
     if !fits(counts) {
         let (n, d) = (counts.messages, counts.dimension);
         let most = format!("a search takes up to {MOST_WORKERS} messages, and {MOST} numbers in all");
         return Err(Error::Usage(format!("{n} messages of {d} numbers are too many: {most}")));
     }
+    let mut budget = Budget::of(seconds, counts.messages * counts.dimension)?;
     let start = Instant::now();
     let instance = search(defense, counts, seed, |_| budget.allows_another(start.elapsed()))?;
     Ok((instance, budget))

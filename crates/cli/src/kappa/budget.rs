@@ -1,4 +1,5 @@
-//! The time of a search. A look at messages cannot be cut short, so none is begun that would probably end too late.
+//! The time of a search. A look at messages cannot be cut short, so none is begun that would probably leave too little time to save what
+//! was found.
 
 use crate::text::wrap;
 use byz::Error;
@@ -7,17 +8,23 @@ use std::time::Duration;
 /// What a search may take and has taken.
 pub(super) struct Budget {
     limit: Duration,
+    saving: Duration,
     taken: Duration,
     longest: Duration,
     /// Instances looked at.
     pub(super) looks: u64,
 }
 
+/// About what a number takes to be written and synced.
+const SAVING: Duration = Duration::from_nanos(20);
+
 impl Budget {
-    pub(super) fn of(seconds: f64) -> Result<Budget, Error> {
+    /// So many seconds, of which some are for saving so many numbers.
+    pub(super) fn of(seconds: f64, numbers: usize) -> Result<Budget, Error> {
         let limit = Duration::try_from_secs_f64(seconds)
             .map_err(|_| Error::Usage("--search is a number of seconds".into()))?;
-        Ok(Budget { limit, taken: Duration::ZERO, longest: Duration::ZERO, looks: 0 })
+        let saving = SAVING.saturating_mul(u32::try_from(numbers).unwrap_or(u32::MAX));
+        Ok(Budget { limit, saving, taken: Duration::ZERO, longest: Duration::ZERO, looks: 0 })
     }
 
     /// After a look that ended at `now`: whether there is time for one that takes as long as the longest did.
@@ -25,7 +32,7 @@ impl Budget {
         self.longest = self.longest.max(now.saturating_sub(self.taken));
         self.taken = now;
         self.looks += 1;
-        now.saturating_add(self.longest) <= self.limit
+        now.saturating_add(self.longest).saturating_add(self.saving) <= self.limit
     }
 
     /// What the search took, in seconds.
@@ -55,25 +62,27 @@ impl Budget {
 mod tests {
     use super::*;
 
-    fn asked(limit: f64, ends: &[f64]) -> Vec<bool> {
-        let mut budget = Budget::of(limit).unwrap();
+    fn asked(limit: f64, numbers: usize, ends: &[f64]) -> Vec<bool> {
+        let mut budget = Budget::of(limit, numbers).unwrap();
         ends.iter().map(|&end| budget.allows_another(Duration::from_secs_f64(end))).collect()
     }
 
     #[test]
     fn no_look_is_begun_that_would_end_too_late() {
-        assert_eq!(asked(1.0, &[0.25, 0.5, 0.75, 1.0]), [true, true, true, false]);
+        assert_eq!(asked(1.0, 0, &[0.25, 0.5, 0.75, 1.0]), [true, true, true, false]);
         // The second took half the time, so the next one may, too.
-        assert_eq!(asked(1.0, &[0.1, 0.6, 0.65]), [true, false, false]);
-        assert_eq!(asked(0.0, &[3.0]), [false]);
+        assert_eq!(asked(1.0, 0, &[0.1, 0.6, 0.65]), [true, false, false]);
+        // Twenty million numbers take 0.4 s to be saved.
+        assert_eq!(asked(1.0, 20_000_000, &[0.25, 0.5]), [true, false]);
+        assert_eq!(asked(0.0, 0, &[3.0]), [false]);
     }
 
     #[test]
     fn a_single_look_that_took_too_long_is_told() {
-        let mut budget = Budget::of(1.0).unwrap();
+        let mut budget = Budget::of(1.0, 1).unwrap();
         budget.allows_another(Duration::from_secs(3));
         assert!(budget.told(true).contains("took 3.00 s"));
-        let mut budget = Budget::of(1.0).unwrap();
+        let mut budget = Budget::of(1.0, 1).unwrap();
         budget.allows_another(Duration::from_millis(3));
         assert_eq!(budget.told(true), "");
         assert!(budget.told(false).contains("refused"));
