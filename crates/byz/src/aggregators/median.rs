@@ -36,21 +36,26 @@ impl Aggregator for Median {
     /// The median lies between the means of the lowest and of the highest t honest values, where t honest values and all the
     /// others still make a majority.
     fn robustness(&self, counts: &Counts) -> Constants {
-        let (n, r) = (counts.messages as f64, counts.ratio());
-        let even = f64::from(counts.messages.is_multiple_of(2));
-        let twice = counts.majority() + 1.0 + even;
-        // Of one or two messages it is the mean.
-        let is_mean = counts.tolerance == 0 && counts.messages <= 2;
-        let (exact, published) = match counts.definition {
-            Definition::Linear => {
-                (counts.honest() / twice, 2.0 * (counts.dimension as f64).sqrt() * (1.0 + r))
-            }
-            Definition::Squared => ((n - 1.0 - even) / twice, 4.0 * (1.0 + r) * (1.0 + r)),
-        };
-        Constants::exact(if is_mean { 0.0 } else { exact }).published(published)
+        let r = counts.ratio();
+        Constants::exact(coefficient(counts)).published(match counts.definition {
+            Definition::Linear => 2.0 * (counts.dimension as f64).sqrt() * (1.0 + r),
+            Definition::Squared => 4.0 * (1.0 + r) * (1.0 + r),
+        })
     }
 
     fn plan(&self, _geometry: &Geometry<'_>, _round: &Round<'_>) -> Result<Decision> {
         Ok(Decision::coordinate_wise(CoordinateRule::Median))
+    }
+}
+
+/// The median's own robustness coefficient.
+pub(super) fn coefficient(counts: &Counts) -> f64 {
+    let even = f64::from(counts.messages.is_multiple_of(2));
+    let twice = counts.majority() + 1.0 + even;
+    match counts.definition {
+        // Of one or two messages it is the mean.
+        _ if counts.tolerance == 0 && counts.messages <= 2 => 0.0,
+        Definition::Linear => counts.honest() / twice,
+        Definition::Squared => (counts.messages as f64 - 1.0 - even) / twice,
     }
 }

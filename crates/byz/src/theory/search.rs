@@ -165,6 +165,7 @@ mod tests {
                 for rule in [
                     "median",
                     "trimmed_mean",
+                    "mean_around_median",
                     "geometric_median",
                     "krum",
                     "krum(neighbors=n-f-1)",

@@ -78,3 +78,59 @@ fn exact_coefficients_are_the_largest_ratios_of_all_small_cases() {
         }
     }
 }
+
+/// The largest ratio of a rule's own answers to all messages on this grid.
+fn worst_answer(rule: &str, counts: &Counts, points: &[&[f64]]) -> f64 {
+    let (n, f) = (counts.messages, counts.tolerance);
+    let defense = Defense::new(rule, f).expect("a rule");
+    let mut worst = 0.0f64;
+    for code in 0..points.len().pow(n as u32) {
+        let rows: Vec<&[f64]> =
+            (0..n).map(|k| points[code / points.len().pow(k as u32) % points.len()]).collect();
+        let answer = defense.aggregate(&byz::Messages::from_rows(&rows), &byz::Options::default());
+        let answer = answer.expect("defined").vector;
+        subsets(n, n - f, |honest| {
+            let mean: Vec<f64> = (0..counts.dimension)
+                .map(|k| honest.iter().map(|&i| rows[i][k]).sum::<f64>() / (n - f) as f64)
+                .collect();
+            let apart = |row: &[f64]| {
+                let squared: f64 = row.iter().zip(&mean).map(|(a, b)| (a - b) * (a - b)).sum();
+                if counts.definition == Definition::Linear { squared.sqrt() } else { squared }
+            };
+            let spread = honest.iter().map(|&i| apart(rows[i])).sum::<f64>() / (n - f) as f64;
+            // Grid points that are not all one are at least 1/n from their mean; anything less is rounding.
+            if spread > 1e-3 {
+                worst = worst.max(apart(&answer) / spread);
+            } else {
+                assert!(apart(&answer) < 1e-12, "{rule} {rows:?}: an error without a spread");
+            }
+        });
+    }
+    worst
+}
+
+#[test]
+fn no_small_case_exceeds_a_proved_coefficient() {
+    let line: &[&[f64]] = &[&[0.0], &[1.0], &[3.0]];
+    let square: &[&[f64]] = &[&[0.0, 0.0], &[0.0, 1.0], &[1.0, 0.0], &[1.0, 1.0]];
+    let rules = ["mean_around_median", "geometric_median", "krum", "multi_krum", "mda"];
+    let mixed = ["nnm+median", "nnm+trimmed_mean", "nnm+geometric_median", "nnm+krum"];
+    for (n, f) in [(3, 1), (4, 1), (5, 1), (5, 2), (6, 2)] {
+        for rule in rules.into_iter().chain(mixed) {
+            let defense = Defense::new(rule, f).expect("a rule");
+            if defense.check_counts(n, f).is_err() {
+                continue;
+            }
+            for definition in [Definition::Linear, Definition::Squared] {
+                for (dimension, points) in [(1, line), (2, square)] {
+                    let counts = Counts { messages: n, tolerance: f, dimension, definition, leverage: None };
+                    let Some(proved) = defense.robustness(&counts).proved else { continue };
+                    let worst = worst_answer(rule, &counts, points);
+                    let context = format!("{rule} n={n} f={f} {definition:?} {dimension}: {worst} {proved}");
+                    assert!(worst <= proved * (1.0 + 1e-12), "{context}");
+                    assert!(worst >= counts.lower_bound() * (1.0 - 1e-12), "{context}");
+                }
+            }
+        }
+    }
+}
