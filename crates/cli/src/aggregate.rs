@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// Threads; all processors by default. The result does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Refuse where the rule promises no robustness for these counts, instead of warning
+    /// Refuse where the rule promises no robustness for these counts, instead of warning (a radius is taken to fit)
     #[arg(long)]
     strict: bool,
     /// Expected numbers per message; by default what most inputs have

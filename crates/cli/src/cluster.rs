@@ -59,10 +59,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         tls: None,
         max_payload: 4 << 20,
     };
-    let text = configuration(&arguments.config)?;
+    let table = configuration(&arguments.config)?;
     let membership = plan.write(&folder)?;
     let config = folder.join("config.toml");
-    byz::files::write_whole(&config, format!("{text}\n{}", plan::section(&membership)).as_bytes())?;
+    byz::files::write_whole(&config, with_members(table, &plan::section(&membership))?.as_bytes())?;
     let log = |name: &str| folder.join(format!("{name}.log"));
     let broker = Broker::start(&folder.join(plan::BROKER), port, &log("broker"))?;
     let url = format!("nats://127.0.0.1:{port}");
@@ -82,14 +82,26 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// The configuration without the [network] that it may have.
-fn configuration(path: &Path) -> Result<String, Error> {
+/// The configuration, with or without [network].
+fn configuration(path: &Path) -> Result<toml::Table, Error> {
     let problem = |problem: String| Error::Usage(format!("{}: {problem}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
     Draft::from_toml(&text).map_err(|error| problem(error.to_string()))?;
-    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| problem(error.to_string()))?;
-    table.remove("network");
-    toml::to_string(&table).map_err(|error| problem(error.to_string()))
+    text.parse().map_err(|error: toml::de::Error| problem(error.to_string()))
+}
+
+/// The configuration with the keys of this cluster. How rounds wait, and who keeps momentum, stays as it says.
+fn with_members(mut table: toml::Table, section: &str) -> Result<String, Error> {
+    let unusable = |error: &dyn std::fmt::Display| Error::Internal(format!("the cluster's section: {error}"));
+    let ours: toml::Table = section.parse().map_err(|error: toml::de::Error| unusable(&error))?;
+    let mut ours = ours["network"].as_table().cloned().unwrap_or_default();
+    if let Some(said) = table.remove("network").as_ref().and_then(toml::Value::as_table) {
+        let keys = ["name", "coordinator", "members"];
+        let kept = said.iter().filter(|(key, _)| !keys.contains(&key.as_str()));
+        ours.extend(kept.map(|(key, value)| (key.clone(), value.clone())));
+    }
+    table.insert("network".into(), ours.into());
+    toml::to_string(&table).map_err(|error| unusable(&error))
 }
 
 fn drills(arguments: &Arguments) -> Result<Vec<(usize, String)>, Error> {

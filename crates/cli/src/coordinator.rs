@@ -54,10 +54,20 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         Err(_) => false,
     };
     // After anything else the same command goes on, and the workers wait for it.
-    if let Some(farewell) = farewell.filter(|_| over) {
-        farewell();
+    match farewell {
+        Some(farewell) if over => farewell(),
+        // It was done before, and whoever comes late waits for a run that is over.
+        None if over && !arguments.run.print_config => dismiss(arguments, &config, &membership)?,
+        _ => {}
     }
     trained
+}
+
+fn dismiss(arguments: &Arguments, config: &Config, membership: &Membership) -> Result<(), Error> {
+    let credentials = Credentials::read(&arguments.broker.creds)?;
+    let run = RunId::kept_in(&run::place(&arguments.run, config))?;
+    let access = arguments.broker.access(credentials.broker.clone());
+    Coordinator::dismiss(&access, membership, &credentials.key()?, run)
 }
 
 struct Federation<'a> {

@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let Command::Config(config) = &arguments.command;
     let certificate = config.tls_cert.clone().zip(config.tls_key.clone());
     let safe = |text: &str| {
-        !text.is_empty() && text.chars().all(|letter| letter.is_ascii_graphic() && letter != '"')
+        !text.is_empty() && text.chars().all(|letter| letter.is_ascii_graphic() && !"\"\\".contains(letter))
     };
     if !safe(&config.listen) {
         let problem = format!("--listen {:?}: expected such as 0.0.0.0:4222", config.listen);

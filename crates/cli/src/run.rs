@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     checkpoint_rounds: Option<u64>,
     /// Print the resolved configuration and stop
     #[arg(long)]
-    print_config: bool,
+    pub(crate) print_config: bool,
     /// Say nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -141,7 +141,7 @@ pub(crate) fn train(
         io::stdout().lock().write_all(config.to_toml().as_bytes())?;
         return Ok(());
     }
-    let directory = arguments.out.clone().unwrap_or_else(|| Path::new("runs").join(config.key()));
+    let directory = place(arguments, config);
     let progress = Arc::new(Progress::new(config, arguments.quiet));
     let watch = Watch {
         engine: engine(arguments.threads)?,
@@ -163,6 +163,11 @@ pub(crate) fn train(
         Status::Finished => Ok(()),
         Status::Diverged => Err(Error::Diverged { round: ended.summary.rounds }.into()),
     }
+}
+
+/// Where the run is kept.
+pub(crate) fn place(arguments: &Arguments, config: &Config) -> PathBuf {
+    arguments.out.clone().unwrap_or_else(|| Path::new("runs").join(config.key()))
 }
 
 /// What the file and the flags say together.

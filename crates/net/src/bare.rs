@@ -1,7 +1,7 @@
 //! The same bytes over the same broker with nothing signed, checked or computed: what `byz bench net` compares a round with.
 
 use crate::{
-    coordinator::{runtime, subscribe},
+    coordinator::{Inbox, listen, runtime},
     cut::Cut,
     link::{Access, Hear},
     subjects::Subjects,
@@ -48,7 +48,10 @@ impl Bare {
         let (runtime, subjects) = (runtime()?, Subjects::new(name)?);
         let pieces = pieces(Cut::fitting(bytes, 1, chunk));
         let client = runtime.block_on(access.connect("byz bare", pieces.len(), hear))?;
-        let inbox = runtime.block_on(subscribe(&client, &subjects, peers))?;
+        let mut inbox = Inbox::new();
+        for peer in 0..peers {
+            runtime.block_on(listen(&client, &subjects, peer, &mut inbox))?;
+        }
         Ok(Bare { runtime, client, subjects, peers, pieces, inbox })
     }
 

@@ -12,9 +12,9 @@ use std::{
 };
 
 /// Starts the program `$0` with the configuration `$1`, and ends it when standard input ends: with whoever started it, however
-/// that ended.
+/// that ended. A closed terminal hangs up on both of them; the program would take that for a wish to read its configuration again.
 const ENDS_WITH_US: &str =
-    r#"exec 3<&0; "$0" -c "$1" & child=$!; { cat <&3 > /dev/null; kill $child; } & wait $child"#;
+    r#"trap "" HUP; exec 3<&0; "$0" -c "$1" & child=$!; { cat <&3 > /dev/null; kill $child; } & wait $child"#;
 
 /// A `nats-server` process that ends with this value.
 pub struct Broker {

@@ -4,6 +4,9 @@
 //! needs, the model is sent again, and after some such attempts the run says that it waits. A member that says hello is told
 //! what the run is, and once per round the model, on a subject of its own: so whoever comes back takes part at once, and nobody
 //! else hears of it.
+//!
+//! Each member is listened to over a connection of its own: whoever floods the broker fills that one, and neither the model nor
+//! anybody else's answer waits behind it.
 
 use crate::{
     cut::Cut,
@@ -24,11 +27,14 @@ use futures_util::{
     StreamExt,
     stream::{BoxStream, SelectAll},
 };
-use std::{fs, path::Path, slice::from_ref, sync::Arc, time::Duration};
+use std::{fmt::Display, fs, path::Path, slice::from_ref, sync::Arc, time::Duration};
 use tokio::{
     runtime::{Builder, Runtime},
     time::{Instant, timeout_at},
 };
+
+/// How long a run that was already done says so.
+const DISMISSAL: Duration = Duration::from_secs(3);
 
 /// The random name of a run, kept beside its record, so that frames of another start of it are still its own.
 pub struct RunId(pub Run);
@@ -78,7 +84,9 @@ pub struct Coordinator {
     patience: Patience,
     retries: u32,
     cut: Cut,
-    inbox: SelectAll<BoxStream<'static, (usize, Bytes)>>,
+    inbox: Inbox,
+    /// The connections behind it.
+    _listeners: Vec<Client>,
     invitation: Bytes,
     invited: bool,
     hear: Hear,
@@ -109,7 +117,18 @@ impl Coordinator {
                  max_payload"
             )));
         }
-        let inbox = runtime.block_on(subscribe(&client, &subjects, membership.members.len()))?;
+        let (inbox, listeners) = runtime.block_on(async {
+            let (mut inbox, mut listeners) = (Inbox::new(), Vec::new());
+            for worker in 0..membership.members.len() {
+                // What there is to say of the broker, the first connection says.
+                let quiet: Hear = Arc::new(|_| {});
+                let name = format!("byz coordinator, for worker {worker}");
+                let listener = access.connect(&name, cut.chunks(), quiet).await?;
+                listen(&listener, &subjects, worker, &mut inbox).await?;
+                listeners.push(listener);
+            }
+            Ok::<_, Error>((inbox, listeners))
+        })?;
         let text = Invitation::new(config, membership.momentum).to_json();
         let invitation = Header::plain(Kind::Invitation, run, COORDINATOR).seal(&key, text.as_bytes());
         Ok(Coordinator {
@@ -127,8 +146,33 @@ impl Coordinator {
             run,
             cut,
             inbox,
+            _listeners: listeners,
             invitation,
             hear,
+        })
+    }
+
+    /// Tells workers that still wait for a run that it is over: whoever hears one of a few calls within three seconds.
+    pub fn dismiss(
+        access: &Access,
+        membership: &Membership,
+        key: &SigningKey,
+        RunId(run): RunId,
+    ) -> Result<()> {
+        let end = Header::plain(Kind::End, run, COORDINATOR).seal(key, &[]);
+        let quiet: Hear = Arc::new(|_| {});
+        runtime()?.block_on(async {
+            let client = tokio::time::timeout(DISMISSAL, access.connect("byz coordinator", 1, quiet)).await;
+            // Without a broker nobody waits at it.
+            let Ok(client) = client else { return Ok(()) };
+            let client = client?;
+            let until = Instant::now() + DISMISSAL;
+            while Instant::now() < until {
+                let sent = client.publish(membership.subjects().down(), end.clone()).await;
+                sent.map_err(|error| Error::Network(format!("cannot tell that the run is over: {error}")))?;
+                tokio::time::sleep(DISMISSAL / 6).await;
+            }
+            Ok(())
         })
     }
 
@@ -254,18 +298,20 @@ pub(crate) fn runtime() -> Result<Runtime> {
     runtime.map_err(|error| Error::Internal(format!("no thread for the network: {error}")))
 }
 
+/// What came, and on whose subject.
+pub(crate) type Inbox = SelectAll<BoxStream<'static, (usize, Bytes)>>;
+
 /// One queue per member, so that nobody can push another's frames out of it.
-pub(crate) async fn subscribe(
+pub(crate) async fn listen(
     client: &Client,
     subjects: &Subjects,
-    members: usize,
-) -> Result<SelectAll<BoxStream<'static, (usize, Bytes)>>> {
-    let mut inbox = SelectAll::new();
-    for worker in 0..members {
-        let subscribed = client.subscribe(subjects.up(worker)).await;
-        let subscriber = subscribed
-            .map_err(|error| Error::Network(format!("cannot listen to worker {worker}: {error}")))?;
-        inbox.push(subscriber.map(move |message| (worker, message.payload)).boxed());
-    }
-    Ok(inbox)
+    worker: usize,
+    inbox: &mut Inbox,
+) -> Result<()> {
+    let failed = |error: &dyn Display| Error::Network(format!("cannot listen to worker {worker}: {error}"));
+    let subscriber = client.subscribe(subjects.up(worker)).await.map_err(|error| failed(&error))?;
+    // Another connection sends the model: the broker must know of this one before.
+    client.flush().await.map_err(|error| failed(&error))?;
+    inbox.push(subscriber.map(move |message| (worker, message.payload)).boxed());
+    Ok(())
 }

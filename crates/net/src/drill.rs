@@ -11,7 +11,7 @@ pub enum Drill {
     NonFinite,
     /// Sends twice the bytes that a chunk has, signed.
     Oversize,
-    /// Says and sends one number too many.
+    /// Says that it has one number more.
     WrongDimension,
     /// Sends what it sent in the round before.
     Stale,
@@ -23,11 +23,13 @@ pub enum Drill {
     Slow,
     /// Sends in its neighbour's name, on its neighbour's subject and on its own.
     Impersonate,
+    /// Sends everything ten thousand times.
+    Flood,
 }
 
 impl Drill {
     /// Every drill by its name on the command line.
-    pub const ALL: [(&'static str, Drill); 9] = [
+    pub const ALL: [(&'static str, Drill); 10] = [
         ("sign_flip", Drill::SignFlip),
         ("non_finite", Drill::NonFinite),
         ("oversize", Drill::Oversize),
@@ -37,6 +39,7 @@ impl Drill {
         ("silent", Drill::Silent),
         ("slow", Drill::Slow),
         ("impersonate", Drill::Impersonate),
+        ("flood", Drill::Flood),
     ];
 
     /// What it does to the numbers themselves.

@@ -63,14 +63,18 @@ impl Access {
         let address: ServerAddr = self.url.parse().map_err(|error| {
             Error::Usage(format!("--nats {}: {error}; expected such as nats://127.0.0.1:4222", self.url))
         })?;
-        let encrypted = self.tls || self.authority.is_some() || address.tls_required();
-        if !encrypted && !self.insecure && !is_loopback(address.host()) {
+        if !self.is_encrypted() && !self.insecure && !is_loopback(address.host()) {
             return Err(Error::Usage(format!(
                 "{} would be reached without encryption; use tls:// or --tls, or --insecure if the network is your own",
                 self.url
             )));
         }
         Ok(address)
+    }
+
+    fn is_encrypted(&self) -> bool {
+        let asked = self.url.parse().is_ok_and(|address: ServerAddr| address.tls_required());
+        self.tls || self.authority.is_some() || asked
     }
 
     fn options(&self, name: &str, waiting: usize, hear: Hear) -> ConnectOptions {
@@ -81,7 +85,7 @@ impl Access {
             .read_buffer_capacity(u16::MAX)
             .ping_interval(Duration::from_secs(10))
             .connection_timeout(Duration::from_secs(10))
-            .require_tls(self.tls || self.authority.is_some())
+            .require_tls(self.is_encrypted())
             .reconnect_delay_callback(|attempt| Duration::from_millis(100 << attempt.min(4)))
             .event_callback(move |event| {
                 match event {
@@ -92,6 +96,10 @@ impl Access {
                 }
                 std::future::ready(())
             });
+        // A broker names others of its cluster to go to when it is gone, and they may be anywhere.
+        if !self.is_encrypted() && !self.insecure {
+            options = options.ignore_discovered_servers();
+        }
         if let Some(seed) = &self.seed {
             options = options.nkey(seed.clone());
         }

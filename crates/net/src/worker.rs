@@ -22,7 +22,11 @@ use byz::{
 };
 use futures_util::{FutureExt, StreamExt, stream::select};
 use serde::{Deserialize, Serialize};
-use std::{path::PathBuf, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 /// What the run is, as the coordinator tells it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +44,14 @@ impl Invitation {
 
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("an invitation is plain data")
+    }
+
+    /// The configuration of the run that the text invites to, and who keeps the workers' momentum.
+    pub fn read(text: &[u8]) -> Result<(Config, Momentum)> {
+        let invitation: Invitation = serde_json::from_slice(text).map_err(|error| {
+            Error::Network(format!("the coordinator's invitation is not usable: {error}"))
+        })?;
+        Ok((Config::from_toml(&invitation.config)?, invitation.momentum))
     }
 }
 
@@ -92,20 +104,29 @@ impl Worker {
         let mut inbox = select(all, own);
         let mut session: Option<Box<dyn Session>> = None;
         sender.hello().await?;
+        let mut greeted = Instant::now();
         (self.hear)(&format!("worker {} is connected and waits for a run", self.id));
         loop {
             let Ok(next) = tokio::time::timeout(SILENCE, inbox.next()).await else {
                 sender.hello().await?;
+                greeted = Instant::now();
                 continue;
             };
             let mut next = next;
+            let mut uninvited = false;
             // All that waits, so that only the newest model is answered.
             while let Some(message) = next {
                 match self.hear_frame(&message, &mut session, open)? {
                     Heard::Over if !self.stay => return Ok(()),
+                    Heard::Uninvited => uninvited = true,
                     _ => {}
                 }
                 next = inbox.next().now_or_never().flatten();
+            }
+            // The invitation came while nobody was here to hear it.
+            if uninvited && greeted.elapsed() >= SILENCE {
+                sender.hello().await?;
+                greeted = Instant::now();
             }
             if let Some(session) = &mut session {
                 for answer in session.answer(self)? {
@@ -130,10 +151,12 @@ impl Worker {
                     session.take(&frame, coordinator)
                 }
             }
+            Kind::Model if frame.is_signed_by(coordinator) => return Ok(Heard::Uninvited),
             Kind::Invitation if !known && frame.is_signed_by(coordinator) && frame.is_whole() => {
                 *session = Some(self.join(&frame, open)?);
             }
-            Kind::End if known && frame.is_signed_by(coordinator) => {
+            // Whoever has no run yet came too late for this one.
+            Kind::End if (known || session.is_none()) && frame.is_signed_by(coordinator) => {
                 *session = None;
                 (self.hear)(&format!("worker {}: the run is over", self.id));
                 return Ok(Heard::Over);
@@ -148,12 +171,9 @@ impl Worker {
         frame: &Frame<'_>,
         open: &dyn Fn(&Config, bool) -> Result<AnyMember>,
     ) -> Result<Box<dyn Session>> {
-        let invitation: Invitation = serde_json::from_slice(frame.payload).map_err(|error| {
-            Error::Network(format!("the coordinator's invitation is not usable: {error}"))
-        })?;
-        let config = Config::from_toml(&invitation.config)?;
+        let (config, momentum) = Invitation::read(frame.payload)?;
         let run = frame.header.run;
-        let member = open(&config, invitation.momentum == Momentum::Worker)?;
+        let member = open(&config, momentum == Momentum::Worker)?;
         (self.hear)(&format!("worker {} joins run {} ({})", self.id, hex(&run[..4]), config.task));
         Ok(match member {
             AnyMember::F32(member) => Box::new(Joined::new(run, member, self)?),
@@ -164,6 +184,8 @@ impl Worker {
 
 enum Heard {
     Nothing,
+    /// The model of a run that it does not know.
+    Uninvited,
     Over,
 }
 
@@ -192,30 +214,53 @@ struct Joined<T: Scalar> {
     /// The last answer, and what it answers.
     last: Option<(u64, Digest, Vec<Bytes>)>,
     key: SigningKey,
+    /// The last round that its momentum has taken in.
+    remembered: u64,
+    /// Where that is kept, and where the state before it.
     file: PathBuf,
+    before: PathBuf,
 }
 
 impl<T: Scalar> Joined<T> {
     fn new(run: Run, mut member: Member<T>, worker: &Worker) -> Result<Joined<T>> {
         let dimension = member.task.layout().dimension();
         let file = worker.state.join(format!("worker-{}.momentum", worker.id));
+        let before = file.with_extension("momentum-before");
+        let mut remembered = 0;
         if member.remembers() {
             match member.load(&file, &hex(&run))? {
-                Some(round) => (worker.hear)(&format!("momentum of round {round} taken up")),
+                Some(round) => {
+                    remembered = round;
+                    (worker.hear)(&format!("momentum of round {round} taken up"));
+                }
                 None => (worker.hear)("no momentum of this run is here; starting from none"),
             }
         }
         let (assembly, row) = (Assembly::new(run, dimension), vec![T::default(); dimension]);
         let key = worker.credentials.key()?;
-        Ok(Joined { run, member, assembly, row, asked: false, last: None, key, file })
+        Ok(Joined { run, member, assembly, row, asked: false, last: None, key, remembered, file, before })
     }
 
     /// Computes and signs the answer.
     fn compute(&mut self, worker: &Worker) -> Result<Vec<Bytes>> {
         let Some(whole) = self.assembly.whole() else { return Ok(Vec::new()) };
+        let (run, remembers) = (hex(&self.run), self.member.remembers());
+        if remembers
+            && whole.round == self.remembered
+            && !self.member.step_back(&self.before, &run, whole.round)?
+        {
+            (worker.hear)("the momentum before this round is not here");
+        }
         let loss = self.member.answer(whole.round, whole.parameters, &mut self.row, worker.threads)?;
-        if self.member.remembers() {
-            self.member.save(&self.file, &hex(&self.run), whole.round)?;
+        if remembers && whole.round >= self.remembered {
+            if whole.round > self.remembered && self.file.exists() {
+                fs::rename(&self.file, &self.before).map_err(|error| cannot_keep(&self.before, &error))?;
+            }
+            self.member.save(&self.file, &run, whole.round)?;
+            self.remembered = whole.round;
+        } else if remembers {
+            // A round of the past, resent or told again: momentum only goes forward.
+            self.member.load(&self.file, &run)?;
         }
         if let Some(drill) = worker.drill {
             drill.corrupt(&mut self.row);
@@ -254,6 +299,10 @@ impl<T: Scalar> Session for Joined<T> {
             Some(Drill::Duplicate) => {
                 frames.iter().chain(&frames).chain(&frames).cloned().map(plain).collect()
             }
+            Some(Drill::Flood) => {
+                let flood = std::iter::repeat_n(&frames, 10_000).flatten().cloned();
+                flood.map(plain).collect()
+            }
             Some(Drill::Slow) => {
                 let mut answers: Vec<Answer> = frames.into_iter().map(plain).collect();
                 answers.iter_mut().take(1).for_each(|answer| answer.delay = Some(SLOW));
@@ -267,6 +316,10 @@ impl<T: Scalar> Session for Joined<T> {
             _ => frames.into_iter().map(plain).collect(),
         })
     }
+}
+
+fn cannot_keep(path: &Path, error: &std::io::Error) -> Error {
+    Error::File { path: path.to_path_buf(), problem: format!("cannot be written: {error}") }
 }
 
 /// The frames of an answer, cut as the model was; of a hostile worker, with its touch.

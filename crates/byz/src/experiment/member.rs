@@ -120,6 +120,15 @@ impl<T: Scalar> Member<T> {
         parts::write(path, MAGIC, &header, &parts)
     }
 
+    /// Forgets what it remembers from `round` on, as far as a file tells what was before; says whether it did.
+    pub fn step_back(&mut self, path: &Path, run: &str, round: u64) -> Result<bool> {
+        if round == 1 {
+            self.chain.0.iter_mut().try_for_each(|link| link.restore(Vec::new()))?;
+            return Ok(true);
+        }
+        Ok(self.load(path, run)?.is_some_and(|kept| kept < round))
+    }
+
     /// Takes up what it remembered of this run; gives the round after which, or none if there is nothing.
     pub fn load(&mut self, path: &Path, run: &str) -> Result<Option<u64>> {
         let Ok(bytes) = fs::read(path) else { return Ok(None) };

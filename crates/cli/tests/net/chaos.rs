@@ -3,18 +3,29 @@
 
 use crate::federation::{Federation, Process, data, no_broker};
 use byz::Stream;
-use std::{thread::sleep, time::Duration};
+use std::{process::Command, thread::sleep, time::Duration};
 
 const WORKERS: usize = 20;
 const TOLERANCE: usize = 6;
-/// Everything a worker can do wrong.
-const DRILLS: [&str; 8] =
-    ["sign_flip", "non_finite", "oversize", "wrong_dimension", "stale", "duplicate", "slow", "impersonate"];
+/// Everything a worker can do wrong, but a flood: that costs processors, of which a machine may have two.
+const DRILLS: [&str; 9] = [
+    "sign_flip",
+    "non_finite",
+    "oversize",
+    "wrong_dimension",
+    "stale",
+    "duplicate",
+    "silent",
+    "slow",
+    "impersonate",
+];
 
 struct Chaos {
     federation: Federation,
     workers: Vec<Option<Process>>,
     hostile: Vec<bool>,
+    /// Who is held up until the next stroke.
+    held: Option<usize>,
     random: Stream,
     /// Between two strokes.
     pause: Duration,
@@ -25,15 +36,16 @@ impl Chaos {
         let federation = Federation::start(WORKERS, config, "deadline = 5.0");
         let workers = federation.workers(WORKERS).into_iter().map(Some).collect();
         let random = Stream::new(seed, "chaos", 0, 0);
-        Chaos { federation, workers, hostile: vec![false; WORKERS], random, pause }
+        Chaos { federation, workers, hostile: vec![false; WORKERS], held: None, random, pause }
     }
 
     fn below(&mut self, count: usize) -> usize {
         self.random.below(count as u64) as usize
     }
 
-    /// One stroke: a worker is replaced by a hostile or an honest one, or killed, or held for a while.
+    /// One stroke: one worker is held up, and one replaced by a hostile or an honest one, or killed.
     fn strike(&mut self) {
+        self.hold_one();
         let worker = self.below(WORKERS);
         let away = self.workers.iter().filter(|worker| worker.is_none()).count();
         let hostile = self.hostile.iter().filter(|&&hostile| hostile).count();
@@ -53,6 +65,17 @@ impl Chaos {
         for worker in 0..WORKERS {
             if self.workers[worker].is_none() && self.below(2) == 0 {
                 self.workers[worker] = Some(self.federation.worker(worker, &[]));
+            }
+        }
+    }
+
+    /// Lets whoever was held up go on, and holds up another: slower than the others, and honest unless it is hostile anyway.
+    fn hold_one(&mut self) {
+        let next = self.below(WORKERS);
+        for (worker, signal) in [(self.held.replace(next), "-CONT"), (Some(next), "-STOP")] {
+            if let Some(Some(process)) = worker.map(|worker| &self.workers[worker]) {
+                // Whoever is gone already needs neither.
+                let _ = Command::new("kill").args([signal, &process.0.id().to_string()]).status();
             }
         }
     }

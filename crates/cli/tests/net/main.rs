@@ -1,5 +1,6 @@
 //! Networked runs as users start them: processes on this machine with a real `nats-server` between them.
 
+mod again;
 mod bits;
 mod chaos;
 mod drills;

@@ -1,7 +1,7 @@
 //! Whoever is killed comes back: a worker, the coordinator, the broker.
 
 use crate::federation::{Federation, Process, no_broker, verdicts};
-use std::{fs, thread::sleep, time::Duration};
+use std::{thread::sleep, time::Duration};
 
 const CONFIG: &str = "task = \"quartic(dimension=200)\"\ntolerance = 2\ndefense = \"nnm+geometric_median\"\nstrict = true\n\
                       rate = 0.05\nrounds = 600\nevaluate_every = 10";
@@ -47,16 +47,7 @@ fn a_killed_coordinator_goes_on_from_its_checkpoint_with_the_same_bits() {
     }
     assert_eq!(federation.coordinator(&[]).wait(120), 0, "{}", federation.said("coordinator"));
     complete(&federation, 600);
-    federation.alone();
-    let read = |run: &str| fs::read_to_string(federation.path(run).join("rounds.jsonl")).expect("a record");
-    // Frames of before the kill may be among the ignored of after it.
-    let plain = |text: String| -> Vec<String> {
-        text.lines().map(|line| line.split(",\"ignored\"").next().unwrap_or_default().to_string()).collect()
-    };
-    let (run, alone) = (plain(read("run")), plain(read("alone")));
-    for (here, there) in run.iter().zip(&alone) {
-        assert!(there.starts_with(here.trim_end_matches('}')), "{here}\n{there}");
-    }
+    federation.has_the_bits_of_one_process();
 }
 
 #[test]
