@@ -11,17 +11,17 @@ from torch.nn import Linear, ReLU, Sequential, functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 DOMAIN, HEAD = b"byz frame 1\n", struct.Struct("<4sBBH16sQIII4xQd32s32s")  # and 64 bytes of signature
-HELLO, INVITATION, MODEL, UPDATE, END = range(1, 6)
-url, credentials, folder = sys.argv[1:]
-secrets = tomllib.load(open(credentials, "rb"))
+HELLO, _, MODEL, UPDATE, END = range(1, 6)
+url, folder, secrets = sys.argv[1], sys.argv[3], tomllib.load(open(sys.argv[2], "rb"))
 me, name = secrets["worker"], secrets["name"]
 signer = nkeys.from_seed(secrets["signing"].encode())
 coordinator = nacl.signing.VerifyKey(base64.b32decode(secrets["coordinator"])[1:33])
+sha256 = lambda data: hashlib.sha256(data).digest()
 
 
 def seal(kind, run=bytes(16), round=0, chunk=0, chunks=1, dimension=0, loss=0.0, model=bytes(32), payload=b""):
-    digest = hashlib.sha256(payload).digest()
-    head = HEAD.pack(b"BYZ\1", kind, int(kind == UPDATE), 0, run, round, me, chunk, chunks, dimension, loss, model, digest)
+    fields = kind, int(kind == UPDATE), 0, run, round, me, chunk, chunks, dimension, loss, model
+    head = HEAD.pack(b"BYZ\1", *fields, sha256(payload))
     return head + signer.sign(DOMAIN + head) + payload
 
 
@@ -29,37 +29,34 @@ def opened(frame):
     """The header's fields and the payload, if the coordinator signed them; else None."""
     try:
         coordinator.verify(DOMAIN + frame[:128], frame[128:192])
-        fields = HEAD.unpack(frame[:128])
-    except (nacl.exceptions.BadSignatureError, ValueError, struct.error):
+    except (nacl.exceptions.BadSignatureError, ValueError):
         return None
-    magic, digest, payload = fields[0], fields[-1], frame[192:]
-    return (fields, payload) if magic == b"BYZ\1" and hashlib.sha256(payload).digest() == digest else None
+    fields, payload = HEAD.unpack(frame[:128]), frame[192:]
+    return (fields, payload) if sha256(payload) == fields[-1] else None
 
 
-def images(part, header):
+def read(part, header):
     return np.frombuffer(gzip.open(f"{folder}/train-{part}-ubyte.gz").read(), np.uint8, offset=header)
 
 
-labels = torch.from_numpy(images("labels-idx1", 8).astype(np.int64))
-pixels = torch.from_numpy((images("images-idx3", 16).reshape(-1, 784) / np.float32(255) - np.float32(0.1307)) / np.float32(0.3081))
+labels = torch.from_numpy(read("labels-idx1", 8).astype(np.int64))
+pixels = torch.from_numpy((read("images-idx3", 16).reshape(-1, 784) / np.float32(255) - np.float32(0.1307)) / np.float32(0.3081))
 network = Sequential(Linear(784, 128), ReLU(), Linear(128, 64), ReLU(), Linear(64, 10))
 dimension = parameters_to_vector(network.parameters()).numel()
 
 
 def gradient(parameters, round):
     vector_to_parameters(torch.from_numpy(parameters), network.parameters())
-    network.zero_grad()
     batch = torch.randint(len(labels), (64,), generator=torch.Generator().manual_seed(1000 * round + me))
     loss = functional.cross_entropy(network(pixels[batch]), labels[batch])
-    loss.backward()
-    return loss.item(), parameters_to_vector([p.grad for p in network.parameters()]).numpy().astype("<f4")
+    return loss.item(), parameters_to_vector(torch.autograd.grad(loss, network.parameters()))
 
 
 async def main():
     broker = await nats.connect(url, nkeys_seed_str=secrets["broker"], max_reconnect_attempts=-1)
     inbox, parts, current = asyncio.Queue(), {}, None
-    for subject in (f"byz.{name}.down", f"byz.{name}.to.{me}"):
-        await broker.subscribe(subject, cb=inbox.put)
+    await broker.subscribe(f"byz.{name}.down", cb=inbox.put)
+    await broker.subscribe(f"byz.{name}.to.{me}", cb=inbox.put)
     while True:
         try:
             frame = opened((await asyncio.wait_for(inbox.get(), 2)).data)
@@ -76,12 +73,11 @@ async def main():
         if (run, round, model) != current:
             current, parts = (run, round, model), {}
         parts[chunk] = (digest, payload)
-        if len(parts) == chunks and hashlib.sha256(b"".join(parts[i][0] for i in range(chunks))).digest() == model:
+        if len(parts) == chunks and sha256(b"".join(parts[i][0] for i in range(chunks))) == model:
             loss, row = gradient(np.frombuffer(b"".join(parts[i][1] for i in range(chunks)), "<f4").copy(), round)
-            step = -(-dimension // chunks)
-            for i in range(chunks):
-                piece = row[i * step : (i + 1) * step].tobytes()
-                await broker.publish(f"byz.{name}.up.{me}", seal(UPDATE, run, round, i, chunks, dimension, loss, model, piece))
+            for i, piece in enumerate(row.split(-(-dimension // chunks))):  # cut as the model was
+                update = seal(UPDATE, run, round, i, chunks, dimension, loss, model, piece.numpy().astype("<f4").tobytes())
+                await broker.publish(f"byz.{name}.up.{me}", update)
 
 
 asyncio.run(main())
