@@ -2,7 +2,7 @@
 
 use crate::{
     errors::{lock, raise},
-    pipeline::{Pipeline, matrix},
+    pipeline::{Flat, Pipeline},
     rows::{Arrays, Sent},
 };
 use byz::{
@@ -81,8 +81,8 @@ impl Call<'_> {
         py: Python<'_>,
         attack: &Mutex<Box<dyn attacks::Attack<T>>>,
     ) -> PyResult<Py<PyAny>> {
-        let forged = py.detach(|| self.forged(lock(attack).as_mut()));
-        matrix(py, forged.map_err(|error| raise(py, error))?)
+        let forged = py.detach(|| self.forged(lock(attack).as_mut()).map(Flat::new));
+        forged.map_err(|error| raise(py, error))?.array(py)
     }
 
     fn forged<T: Scalar>(&self, attack: &mut dyn attacks::Attack<T>) -> Result<Vec<Vec<T>>> {

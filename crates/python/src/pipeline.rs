@@ -113,18 +113,33 @@ impl Pipeline {
     ) -> PyResult<(Py<PyAny>, Vec<String>)> {
         let sent = messages.sent();
         let options = Options { engine: self.engine, round, ..Options::default() };
-        let mixed = py.detach(|| self.defense.mixed_rows(&sent.messages::<T>(), &options));
-        let MixedMessages { rows, verdicts } = mixed.map_err(|error| raise(py, error))?;
-        Ok((matrix(py, rows)?, texts(&verdicts)))
+        let mixed = py.detach(|| {
+            let mixed = self.defense.mixed_rows(&sent.messages::<T>(), &options);
+            mixed.map(|MixedMessages { rows, verdicts }| (Flat::new(rows), texts(&verdicts)))
+        });
+        let (rows, verdicts) = mixed.map_err(|error| raise(py, error))?;
+        Ok((rows.array(py)?, verdicts))
     }
 }
 
-/// Rows as one array.
-pub(crate) fn matrix<T: Element>(py: Python<'_>, rows: Vec<Vec<T>>) -> PyResult<Py<PyAny>> {
-    let shape = [rows.len(), rows.first().map_or(0, Vec::len)];
-    let numbers: Vec<T> = rows.into_iter().flatten().collect();
-    let matrix: Bound<'_, PyArray2<T>> = PyArray1::from_vec(py, numbers).reshape(shape)?;
-    Ok(matrix.into_any().unbind())
+/// Rows one after the other: what an array of them needs. Making it takes a while, so other threads run meanwhile.
+pub(crate) struct Flat<T> {
+    numbers: Vec<T>,
+    shape: [usize; 2],
+}
+
+impl<T: Element> Flat<T> {
+    pub(crate) fn new(rows: Vec<Vec<T>>) -> Flat<T> {
+        let shape = [rows.len(), rows.first().map_or(0, Vec::len)];
+        let mut numbers = Vec::with_capacity(shape[0] * shape[1]);
+        rows.into_iter().for_each(|row| numbers.extend(row));
+        Flat { numbers, shape }
+    }
+
+    pub(crate) fn array(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let matrix: Bound<'_, PyArray2<T>> = PyArray1::from_vec(py, self.numbers).reshape(self.shape)?;
+        Ok(matrix.into_any().unbind())
+    }
 }
 
 fn texts(verdicts: &[Verdict]) -> Vec<String> {

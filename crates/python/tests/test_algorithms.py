@@ -47,6 +47,13 @@ def test_parameters_are_checked_when_they_are_given():
         byz.aggregators.Krum(power=3)
 
 
+def test_what_they_have_in_common_is_no_algorithm():
+    with pytest.raises(TypeError, match="choose one of byz.aggregators, byz.pre_aggregators"):
+        byz.Algorithm()
+    with pytest.raises(TypeError, match="choose one of byz.attacks$"):
+        byz.attacks.Attack()
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_stubs_say_what_the_tables_say(family):
     stub = Path(byz.__file__).with_name(f"{family}.pyi")
@@ -56,5 +63,7 @@ def test_the_stubs_say_what_the_tables_say(family):
 
 def test_numbers_and_truths_of_python_are_those_of_expressions():
     assert str(byz.aggregators.GeometricMedian(smoothing=np.float32(0.5), iterations=np.int64(8))) == "geometric_median(smoothing=0.5,iterations=8)"
-    assert str(byz.partitions.SortedByLabel(pad=True)) == "sorted_by_label(pad=true)"
+    for true in (True, np.bool_(True)):
+        assert str(byz.partitions.SortedByLabel(pad=true)) == "sorted_by_label(pad=true)"
+        assert byz.Defense("median", 1, strict=true).strict
     assert str(byz.attacks.None_()) == "none" and "power=2" in str(inspect.signature(byz.aggregators.Krum))

@@ -96,6 +96,20 @@ def test_honest_vectors_are_of_one_form(rows):
             byz.Attack("zero").forge([*rows[:5], odd], 1)
 
 
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_vectors_that_are_not_finite_are_told_and_no_round_passes(rows, bad):
+    attack = byz.Attack("sign_flip(of=mean)")
+    for some in (slice(3, 4), slice(None)):
+        honest = rows[:5].copy()
+        honest[some, 7] = bad
+        for same in (honest, list(honest), [{"w": row[:20], "b": row[20:]} for row in honest]):
+            with pytest.raises(ValueError, match=f"honest: vectors must be finite, and vector {some.start or 0} is not"):
+                attack.forge(same, 1)
+        with pytest.raises(ValueError, match="own: vectors must be finite"):
+            attack.forge(rows, 5, own=honest)
+    assert attack.round == 0
+
+
 @pytest.mark.parametrize("wrong", [-1, 2**64])
 def test_counts_that_are_none_are_value_errors(rows, wrong):
     with pytest.raises(ValueError, match="byzantine"):

@@ -152,8 +152,16 @@ def test_too_many_liars_raise_the_same_kind_of_error(name):
     for library in (theirs, ours):
         with pytest.raises(ValueError):
             getattr(library, name)(f=6)(inputs()["array"])
-        with pytest.raises(TypeError):
-            getattr(library, name)(f=1)("vectors")
+
+
+@pytest.mark.parametrize("wrong", ["v", "vectors", {}, {"a": np.ones(3)}, set(), {1, 2, 3}, None, 3, (np.ones(3),) * 9, [None] * 9, ["row"] * 9])
+@pytest.mark.parametrize("name", ["Average", "TrMean", "Krum", "MultiKrum", "MDA", "MoNNA", "Meamed", "CAF", "SMEA", "NNM", "ARC", "Clipping"])
+def test_what_is_no_container_of_vectors_is_a_type_error(name, wrong):
+    for library in (theirs, ours):
+        # However many there seem to be: more than f allows, or fewer.
+        for parameters in ({},) if name in ("Average", "Clipping") else ({}, {"f": 1}, {"f": 4}):
+            with pytest.raises(TypeError):
+                getattr(library, name)(**parameters)(wrong)
 
 
 def test_eigenvalue_rules_agree_where_liars_stand_out():
@@ -199,6 +207,46 @@ def test_one_refuses_rather_than_guess():
     vectors[:6] = np.nan
     with pytest.raises(byz.RefusedError):
         ours.Median()(vectors)
+
+
+@pytest.mark.parametrize("name", ["Krum", "MultiKrum", "TrMean", "Average"])
+def test_a_single_vector_is_itself_or_refused(name):
+    for row in (np.array([[-0.0, 5e-324, 1e30]]), [np.array([1.0, 2.0])], torch.tensor([[0.1, 2.0]]), [torch.tensor([0.1])]):
+        found = getattr(ours, name)()(row)
+        assert type(found) is type(row[0]) and agree(found, row[0], tolerance=0)
+    for bad in (np.nan, np.inf):
+        for row in (np.array([[bad, 1.0]]), [np.array([bad])], torch.tensor([[bad]])):
+            with pytest.raises(byz.RefusedError):
+                getattr(ours, name)()(row)
+
+
+@pytest.mark.parametrize("odd", [None, "row", np.ones(4), np.ones((3, 1)), np.ones(3, complex)], ids=["none", "text", "longer", "shape", "complex"])
+@pytest.mark.parametrize("of_tensors", [False, True])
+def test_rows_of_another_form_are_left_out_or_told(odd, of_tensors):
+    honest = list(inputs(8, 3)["list of tensors" if of_tensors else "list of arrays"])
+    odd = torch.from_numpy(odd) if of_tensors and isinstance(odd, np.ndarray) else odd
+    vectors = [*honest[:3], odd, *honest[3:]]
+    for made in (ours.NNM(2), ours.NNM(6), ours.ARC(2), ours.ARC(6), ours.Clipping(), ours.Clipping(0.0), ours.Bucketing(), ours.TrMean(2)):
+        found = made(vectors)
+        assert type(found) is type(honest[0]) and found.shape in ((8, 3), (3,)) and bool((abs(found) < 100).all())
+    for made in (ours.SignFlipping(), ours.ALittleIsEnough(), ours.Inf(), ours.Gaussian(), ours.Optimal_ALittleIsEnough()):
+        with pytest.raises(ValueError, match="of one form"):
+            made(vectors)
+    if odd is not None:
+        for made in (ours.NNM(0), ours.ARC(0)):
+            with pytest.raises(byz.RefusedError):
+                made(vectors)
+
+
+def test_the_first_row_may_be_the_one_of_another_form():
+    vectors = [np.ones(4), *np.ones((8, 3))]
+    for made in (ours.CenteredClipping(), ours.GeometricMedian(T=0), ours.NNM(2), ours.ARC(7), ours.Bucketing(2)):
+        assert made(vectors).shape[-1] == 3
+
+
+def test_infinity_for_numbers_without_axes():
+    compared("Inf", {}, [np.array(1.0)] * 7)
+    assert ours.Inf()([torch.tensor(1.0)] * 7) == torch.inf
 
 
 def agree(found, expected, tolerance=1e-5):
@@ -331,6 +379,6 @@ def test_the_first_vector_may_be_the_bad_one():
 
 def test_no_vectors_are_a_value_error():
     for name in ("Average", "CenteredClipping", "Krum", "Clipping", "ARC", "Bucketing", "SignFlipping", "Inf", "Mimic", "Gaussian"):
-        for nothing in ([], np.ones(3)) if name != "Mimic" else ([],):
+        for nothing in ([], np.ones(3), np.ones((0, 3))) if name != "Mimic" else ([],):
             with pytest.raises(ValueError):
                 getattr(ours, name)()(nothing)

@@ -1,6 +1,7 @@
 """Every container gives the same bits, and comes back as it was."""
 
 import array
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -228,6 +229,58 @@ def test_containers_in_containers_come_back_as_they_were(rows):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     [[tensor]] = byz.aggregate([[[torch.ones(2)]]] * 5, "median", 1)
     assert torch.equal(tensor, torch.ones(2))
+
+
+def test_the_order_of_keys_does_not_matter(rows):
+    messages = [{"w": row[:20], "in": {"b": row[20:30], "c": row[30:]}} for row in rows]
+    expected = byz.aggregate(messages)
+    turned = [{"in": {"c": row[30:], "b": row[20:30]}, "w": row[:20]} for row in rows]
+    told = byz.aggregate([turned[0], *messages[1:12], *turned[12:]], explain=True)
+    assert told.verdicts == ["used"] * 20 and list(told.vector) == ["w", "in"] and list(told.vector["in"]) == ["b", "c"]
+    assert np.array_equal(told.vector["w"], expected["w"]) and np.array_equal(told.vector["in"]["c"], expected["in"]["c"])
+
+
+def test_a_remembered_centre_finds_its_coordinates_again(rows):
+    messages = [{"w": row[:20], "b": row[20:]} for row in rows]
+    liar = {"b": rows[0, 20:], "w": rows[0, :20]}
+    plain, lied_to = (byz.Defense("centered_clipping(radius=0.1)", 1) for _ in range(2))
+    for first in (messages[0], liar, messages[0]):
+        expected, found = plain(messages), lied_to([first, *messages[1:]])
+    assert np.array_equal(found["w"], expected["w"]) and np.array_equal(found["b"], expected["b"])
+
+
+def test_a_verdict_names_the_entry_that_is_wrong(rows):
+    messages = [{"w": row[:20], "b": row[20:], "more": [row[:5], row[5:7]]} for row in rows]
+    names = [f"{k}\n" * 50 for k in range(9)]
+    for liar, verdict in (
+        ({"w": rows[0], "c": rows[0], "b": rows[0]}, "keys missing 'more', unknown 'c'"),
+        ({**messages[0], **dict.fromkeys(names, rows[0])}, None),
+        ({**messages[0], "b": rows[0]}, "entry ['b']: float32 of shape (50,), expected float32 of shape (30,)"),
+        ({**messages[0], "more": [rows[0, :5], rows[0]]}, "entry ['more'][1]: float32 of shape (50,), expected float32 of shape (2,)"),
+        ({**messages[0], "more": {"x": rows[0]}}, "entry ['more']: dict of float32 of shape (50,), expected list of "),
+        ({**messages[0], "b": "text"}, "entry ['b']: expected an array of floats, got str"),
+    ):
+        [*used, found] = byz.aggregate([*messages[1:], liar], explain=True).verdicts
+        assert set(used) == {"used"} and found.startswith(f"invalid: {verdict or 'keys unknown '}") and len(found) < 400
+        assert verdict is not None or found.endswith("and 5 more")
+
+
+def test_integers_in_a_state_dict_are_told_by_name_with_what_to_do():
+    with pytest.raises(TypeError, match=r"entry \['count'\]: expected float16, .*, got int64; convert it first, or leave it out of all messages"):
+        byz.aggregate([{"w": np.ones(2), "count": np.array(3)}] * 5, "median", 1)
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    state = torch.nn.BatchNorm1d(3).state_dict()
+    with pytest.raises(TypeError, match=r"\['num_batches_tracked'\]: .*got int64.*leave it out"):
+        byz.aggregate([state] * 5, "median", 1)
+    del state["num_batches_tracked"]
+    found = byz.aggregate([state] * 5, "median", 1)
+    assert type(found) is OrderedDict and list(found) == list(state) and torch.equal(found["weight"], state["weight"])
+
+
+def test_tuples_and_ordered_dicts_come_back_as_such():
+    ones = np.ones(2)
+    found = byz.aggregate([(ones, OrderedDict(w=(ones,)), [ones])] * 4 + [[ones, {"w": [ones]}, (ones,)]], "median", 1)
+    assert type(found) is tuple and type(found[1]) is OrderedDict and type(found[1]["w"]) is tuple and type(found[2]) is list
 
 
 def test_numbers_without_axes_are_vectors_of_one():

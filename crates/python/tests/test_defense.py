@@ -21,6 +21,14 @@ def test_liars_do_not_move_it_far(rows):
     assert told.verdicts[17] == "invalid: inf at coordinate 0" and told.weights[17] == 0.0 and told.distances[17] is None
 
 
+def test_numbers_whose_squares_cannot_be_added_are_as_bad_as_infinity():
+    rows = np.ones((5, 2))
+    rows[4] = 1.7e146
+    assert byz.aggregate(rows, "median", 1, explain=True).verdicts[4] == "used"
+    rows[4] = 1.9e146
+    assert "is out of range" in byz.aggregate(rows, "median", 1, explain=True).verdicts[4]
+
+
 def test_too_many_liars_are_refused_with_verdicts(rows):
     rows[:4] = np.nan
     with pytest.raises(byz.RefusedError, match="more than the tolerance of 3") as refused:
@@ -47,6 +55,14 @@ def test_errors_say_what_to_do():
         byz.Defense("krum", -1)
     with pytest.raises(ValueError, match="threads"):
         byz.Defense("krum", 1, threads=0)
+
+
+@pytest.mark.parametrize("name", ["rule", "tolerance", "strict", "threads"])
+def test_what_the_pipeline_is_made_of_cannot_be_assigned(name):
+    defense = pickle.loads(pickle.dumps(byz.Defense("krum", 2, strict=True, threads=3)))
+    assert (defense.rule, defense.tolerance, defense.strict, defense.threads) == ("krum", 2, True, 3)
+    with pytest.raises(AttributeError):
+        setattr(defense, name, 1)
 
 
 def test_no_bit_depends_on_the_threads():

@@ -197,6 +197,51 @@ def test_a_link_that_comes_back_costs_nothing():
     assert strategy.reports[0].count("used") == 5
 
 
+CALLS = ["get_node_ids", "push_messages", "pull_messages"]
+
+
+class Down(FakeGrid):
+    """A grid of which one call fails, sometimes."""
+
+    def __init__(self, clients, call, fails):
+        super().__init__(clients)
+        self.failures, works = 0, getattr(self, call)
+
+        def called(*arguments):
+            if fails(self):
+                self.failures += 1
+                raise ConnectionError("the link is down")
+            return works(*arguments)
+
+        setattr(self, call, called)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_link_that_is_down_for_a_moment_costs_nothing(call):
+    strategy = RobustFedAvg("median", 1, fraction_evaluate=0)
+    grid = Down(clients(5), call, fails=lambda grid: grid.failures == 0)
+    result = strategy.start(grid, model(), num_rounds=2)
+    assert grid.failures == 1 and [report.count("used") for report in strategy.reports] == [5, 5]
+    assert np.allclose(found(result)["bias"], 0.75 * GOAL["bias"])
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_link_that_stays_down_costs_rounds_and_not_the_run(call):
+    strategy = RobustFedAvg("median", 1, deadline=0.3, fraction_evaluate=0)
+    grid = Down(clients(5), call, fails=lambda grid: len(strategy.reports) > 0)
+    before = time.monotonic()
+    result = strategy.start(grid, model(), num_rounds=3)
+    assert time.monotonic() - before < 10 and grid.failures > 3
+    assert [report.applied for report in strategy.reports] == [True, False, False]
+    assert "fewer than the quorum" in strategy.reports[2].note and np.allclose(found(result)["bias"], GOAL["bias"] / 2)
+
+
+def test_a_link_that_was_never_up_is_not_waited_for_without_end():
+    strategy = RobustFedAvg("median", 1, deadline=0.2, fraction_evaluate=0)
+    result = strategy.start(Down(clients(5), "get_node_ids", fails=lambda grid: True), model(), num_rounds=2)
+    assert not found(result)["bias"].any() and len(strategy.reports) == 2
+
+
 def test_an_upload_that_never_ends_holds_up_nobody(monkeypatch):
     monkeypatch.setattr(collecting, "PATIENCE", 0.05)
 

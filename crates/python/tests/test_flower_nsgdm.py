@@ -1,5 +1,7 @@
 """Byz-NSGDM over Flower against a plain loop; its momenta; wrong settings."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,17 @@ def test_a_second_run_starts_from_scratch():
     strategy = ByzNSGDM("median", 1, fraction_evaluate=0)
     first, second = (found(run(strategy, clients(4), rounds=2)) for _ in range(2))
     assert all(np.array_equal(first[name], second[name]) for name in first) and len(strategy.reports) == 2
+
+
+@pytest.mark.parametrize("schedule", ["inverse_sqrt", "constant"])
+def test_what_was_pickled_goes_on_where_it_was(schedule):
+    strategy = ByzNSGDM("median", 1, schedule=schedule, fraction_evaluate=0)
+    run(strategy, clients(4), rounds=2)
+    copy = pickle.loads(pickle.dumps(strategy))
+    aggregate = np.array([3.0, 4.0])
+    assert copy.steps == 2 and np.array_equal(copy._step(aggregate), strategy._step(aggregate)) and len(copy.reports) == 2
+    again, once_more = (found(run(one, clients(4), rounds=2)) for one in (strategy, copy))
+    assert all(np.array_equal(again[name], once_more[name]) for name in again)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,16 @@ def test_the_last_round_is_always_told():
     assert heard[-1][:2] == (50, 50)
 
 
+def test_progress_is_shown_in_a_notebook_and_not_in_a_file(monkeypatch, capsys):
+    byz.run(QUICK)
+    assert capsys.readouterr().err == ""
+    # A notebook's error output is no terminal, but somebody looks at it.
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    byz.run(QUICK)
+    shown = capsys.readouterr().err
+    assert shown.startswith("\rround ") and f"of {QUICK['rounds']}, loss" in shown
+
+
 def test_what_progress_raises_ends_the_run_and_it_goes_on_later(tmp_path):
     config = {**QUICK, "rounds": 200_000, "evaluate_every": 100_000}
 

@@ -14,6 +14,8 @@ from keyword import iskeyword
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from . import _byz
 
 # The engine's name of a family, and the class its members derive from.
@@ -78,7 +80,9 @@ class Algorithm(Expression):
 
     def __init__(self, **parameters: Any) -> None:
         if not hasattr(self, "name"):
-            raise TypeError(f"{type(self).__name__} is what they have in common; choose one of byz.{self.family}")
+            families = [self.family] if hasattr(self, "family") else FAMILIES
+            choice = ", ".join(f"byz.{family}" for family in families)
+            raise TypeError(f"{type(self).__name__} is what they have in common; choose one of {choice}")
         given = ",".join(f"{name}={_written(value)}" for name, value in parameters.items())
         super().__init__(f"{self.name}({given})" if given else self.name)
         _byz.check(self.family, str(self))
@@ -97,10 +101,10 @@ def _rebuilt(kind: type[Algorithm], parameters: dict[str, Any]) -> Algorithm:
 
 
 def _written(value: Any) -> str:
-    """A parameter as expressions write it; NumPy's numbers are numbers."""
+    """A parameter as expressions write it; NumPy's numbers are numbers, its truths truths."""
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(_written, value))}]"
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
     if isinstance(value, Real) and not isinstance(value, Integral):
         return repr(float(value))

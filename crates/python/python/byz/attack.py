@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _byz
 from .algorithms import Expression
-from .containers import unpack, widened
+from .arrays import widened
+from .containers import unpack
 from .defense import Defense, count
 
 
@@ -70,9 +71,15 @@ class Attack:
 
 
 def _matrix(name: str, messages: np.ndarray | list[Any]) -> np.ndarray:
-    """Vectors of one form as rows."""
-    if isinstance(messages, np.ndarray):
-        return widened(messages)
+    """Vectors of one form as rows. What a diverged worker sends is told, not forged from: all that comes of it is NaN."""
+    rows = widened(messages) if isinstance(messages, np.ndarray) else _joined(name, messages)
+    finite = np.isfinite(rows).all(axis=1)
+    if not finite.all():
+        raise ValueError(f"{name}: vectors must be finite, and vector {int(finite.argmin())} is not")
+    return rows
+
+
+def _joined(name: str, messages: list[Any]) -> np.ndarray:
     for message in messages:
         if message is None or isinstance(message, str):
             raise ValueError(f"{name}: vectors must be of one form: {message or 'one is missing'}")

@@ -58,13 +58,32 @@ class Defense:
     ) -> None:
         if threads is not None and not 1 <= threads < _LIMIT:
             raise ValueError(f"threads must be at least 1 and below 2**64, got {threads}")
-        self.rule = str(rule)
-        self.tolerance = count("tolerance", tolerance)
-        self.strict = strict
-        self.threads = threads
+        self._settings = (str(rule), count("tolerance", tolerance), strict, threads)
         self._warned: set[str] = set()
-        self._pipeline = Pipeline(self.rule, self.tolerance, strict, threads)
+        self._pipeline = Pipeline(*self._settings)
         self.reset()
+
+    # Not to be assigned: the engine's pipeline is made with them once.
+
+    @property
+    def rule(self) -> str:
+        """The expression."""
+        return self._settings[0]
+
+    @property
+    def tolerance(self) -> int:
+        """Byzantine workers assumed."""
+        return self._settings[1]
+
+    @property
+    def strict(self) -> bool:
+        """Whether counts for which the rule promises nothing are refused."""
+        return self._settings[2]
+
+    @property
+    def threads(self) -> int | None:
+        """Threads at most; none for all processors."""
+        return self._settings[3]
 
     def reset(self) -> None:
         """Forgets all rounds."""
@@ -101,7 +120,7 @@ class Defense:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._pipeline = Pipeline(self.rule, self.tolerance, self.strict, self.threads)
+        self._pipeline = Pipeline(*self._settings)
 
 
 def aggregate(vectors: Any, rule: str | Expression = "nnm+geometric_median", tolerance: int = 3, *, explain: bool = False) -> Any:

@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algorithms import Expression
+from ..steps import read_schedule
 from .strategy import RobustStrategy
 
 NORMS = ("l2", "linf")
 PLACES = ("server", "client")
-SCHEDULES: dict[str, Callable[[int], float]] = {
-    "constant": lambda round: 1.0,
-    "inverse_sqrt": lambda round: round**-0.5,
-}
 
 
 class _Momentum(NamedTuple):
@@ -53,15 +50,13 @@ class ByzNSGDM(RobustStrategy):
             raise ValueError(f"momentum must be at least zero and below one, got {momentum}")
         if momentum_at not in PLACES:
             raise ValueError(f"momentum_at: expected one of {', '.join(PLACES)}, got {momentum_at!r}")
-        if not callable(schedule) and schedule not in SCHEDULES:
-            raise ValueError(f"schedule: expected a function or one of {', '.join(SCHEDULES)}, got {schedule!r}")
         if norm not in NORMS:
             raise ValueError(f"norm: expected one of {', '.join(NORMS)}, got {norm!r}")
         super().__init__(rule, tolerance, **settings)
         self.rate = rate
         self.momentum = momentum
         self.momentum_at = momentum_at
-        self.schedule = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+        self.schedule = read_schedule(schedule)
         self.norm = norm
         self.steps = 0
         self._momenta: dict[int, _Momentum] = {}

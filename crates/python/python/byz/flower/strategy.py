@@ -16,7 +16,7 @@ from flwr.supercore import log
 
 from ..algorithms import Expression
 from ..defense import Defense
-from .collect import collect
+from .collect import answer, collect
 from .metrics import medians
 from .model import InvalidReply, Model
 from .report import Report
@@ -229,16 +229,22 @@ class RobustStrategy(Strategy):
         return nodes if wanted >= len(nodes) else sorted(self._random.sample(nodes, wanted))
 
     def _available(self, grid: Grid) -> list[int]:
-        """The connected nodes, in order, after waiting for enough of them: at first as long as it takes, later up to the deadline."""
+        """The connected nodes, in order, after waiting for enough of them: at first as long as it takes, later up to the deadline.
+
+        None are where the link is down until the deadline, in the first round too.
+        """
         end = time.monotonic() + self.deadline
         enough = min(self.quorum, self.min_available_nodes) if self._has_begun else self.min_available_nodes
-        while len(nodes := sorted(grid.get_node_ids())) < enough:
-            if self._has_begun and time.monotonic() >= end:
-                break
+        while (nodes := answer(lambda: sorted(grid.get_node_ids()), end)) is not None:
+            if len(nodes) >= enough or (self._has_begun and time.monotonic() >= end):
+                self._has_begun = True
+                return nodes
             log(INFO, "waiting for nodes: %d of at least %d are connected", len(nodes), enough)
             time.sleep(1.0 if not self._has_begun else min(1.0, self.deadline))
-        self._has_begun = True
-        return nodes
+            if not self._has_begun:
+                # Nodes may come when they like, the link may not.
+                end = time.monotonic() + self.deadline
+        return []
 
     def _sorted(self, replies: Iterable[Message]) -> tuple[dict[int, RecordDict], dict[int, str], int]:
         """The first reply of each node that was asked; the verdict on those without; and how many more replies there were."""

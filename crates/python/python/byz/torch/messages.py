@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from .._byz import RefusedError
-from ..containers import CopyWarning, Unreadable, are_numbers, read_array, widened
+from ..arrays import CopyWarning, Unreadable, read_array, widened
+from ..message import are_numbers
 
 
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

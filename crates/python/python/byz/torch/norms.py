@@ -38,13 +38,15 @@ def _normalized(update: Tensor) -> Tensor:
 
 
 def _orthogonal(update: Tensor, steps: int | None) -> Tensor:
-    """The matrix with all its singular values one; a kernel is a matrix of outputs × the rest."""
+    """The matrix with all its singular values one, but those of zero; a kernel is a matrix of outputs × the rest."""
     matrix = _normalized(update.reshape(update.shape[0], -1))
     if not matrix.any():
         return update
     if steps is None:
-        left, _, right = torch.linalg.svd(matrix, full_matrices=False)
-        return (left @ right).view_as(update)
+        left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+        # The engine's cut: what is below is rounding noise, and noise has no direction.
+        kept = values > torch.finfo(values.dtype).eps * max(matrix.shape) * values.max()
+        return (left * kept @ right).view_as(update)
     turned = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
     for _ in range(steps):
         # The quintic of Muon, steep at zero.

@@ -14,20 +14,10 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from ..algorithms import Expression
-from ..defense import Aggregate, Defense
+from ..defense import Aggregate, Defense, count
+from ..steps import read_schedule
 from .messages import read_gradients
 from .norms import check_norm, steepest
-
-
-def _constant(round: int) -> float:
-    return 1.0
-
-
-def _inverse_sqrt(round: int) -> float:
-    return round**-0.5
-
-
-SCHEDULES: dict[str, Callable[[int], float]] = {"constant": _constant, "inverse_sqrt": _inverse_sqrt}
 
 
 class ByzNSGDM(Optimizer):
@@ -62,16 +52,14 @@ class ByzNSGDM(Optimizer):
             raise TypeError(f"workers must be a whole number, got {workers!r}")
         if workers < 1:
             raise ValueError(f"workers must be at least one, got {workers}")
-        if not lr > 0:
-            raise ValueError(f"lr must be above zero, got {lr}")
+        if not 0 < lr < math.inf:
+            raise ValueError(f"lr must be above zero and finite, got {lr}")
         if not 0 <= momentum < 1:
             raise ValueError(f"momentum must be at least zero and below one, got {momentum}")
-        if not callable(schedule) and schedule not in SCHEDULES:
-            raise ValueError(f"schedule: expected a function or one of {', '.join(SCHEDULES)}, got {schedule!r}")
         self.defense = Defense(rule, tolerance, strict=strict, threads=threads)
         self.workers = int(workers)
         self.momentum = momentum
-        self.schedule = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+        self.schedule = read_schedule(schedule)
         self.round = 0
         # Per parameter that was ever trained its columns: of the workers' momenta, and of the defence's centre.
         self._momenta: dict[Tensor, Tensor] = {}
@@ -83,7 +71,7 @@ class ByzNSGDM(Optimizer):
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds parameters with a rate or norm of their own. Their momenta start from zero, those of the others go on."""
         if isinstance(param_group, dict):
-            check_norm(param_group.get("norm", self.defaults["norm"]))
+            _check_group({**self.defaults, **param_group})
         super().add_param_group(param_group)
 
     @torch.no_grad()
@@ -221,6 +209,15 @@ class ByzNSGDM(Optimizer):
         # Cut out: pickle writes all of a matrix for every view of it.
         held = {name: {one: part.clone() for one, part in getattr(self, name).items()} for name in ("_momenta", "_centers")}
         return {**super().__getstate__(), **{name: getattr(self, name) for name in own}, **held}
+
+
+def _check_group(group: dict[str, Any]) -> None:
+    """Raises where a group has settings with which no step can be made."""
+    check_norm(group["norm"])
+    if not 0 <= group["lr"] < math.inf:
+        raise ValueError(f"lr of a group must be at least zero and finite, got {group['lr']}")
+    if group["spectral_steps"] is not None:
+        count("spectral_steps", group["spectral_steps"])
 
 
 def _split(parameters: list[Tensor], matrix: Tensor) -> dict[Tensor, Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .vectors import aggregated, at_most_half, most_tolerated, real, stacked, whole, zeros
+from .vectors import aggregated, at_most_half, most_tolerated, real, whole, zeros
 
 
 class _WithoutF:
@@ -78,7 +78,7 @@ class Krum(_WithF):
     def __call__(self, vectors: Any) -> Any:
         at_most_half(vectors, self.f)
         if len(vectors) == 1:
-            return stacked(vectors)[0]
+            return aggregated(vectors, "mean", 0)
         return aggregated(vectors, "krum(neighbors=n-f-1)", self.f)
 
 
@@ -88,7 +88,7 @@ class MultiKrum(_WithF):
     def __call__(self, vectors: Any) -> Any:
         at_most_half(vectors, self.f)
         if len(vectors) == 1:
-            return stacked(vectors)[0]
+            return aggregated(vectors, "mean", 0)
         return aggregated(vectors, f"multi_krum(select={len(vectors) - self.f},neighbors=n-f-1)", self.f)
 
 

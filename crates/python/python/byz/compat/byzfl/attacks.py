@@ -133,7 +133,7 @@ class Inf:
 
     def __call__(self, honest_vectors: Any) -> Any:
         first = stacked(honest_vectors)[0]
-        if isinstance(first, np.ndarray):
+        if isinstance(first, (np.ndarray, np.generic)):
             return np.full(first.shape, np.inf)
         torch = sys.modules["torch"]
         return torch.full_like(first, float("inf"), dtype=torch.float64)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...containers import unpack, widened
-from .vectors import finite, mixed, most_tolerated, real, stacked, whole
+from ...arrays import widened
+from ...containers import unpack
+from .vectors import finite, mixed, most_tolerated, number, real, whole
 
 
 class NNM:
@@ -19,7 +20,7 @@ class NNM:
         self.f = whole("f", f)
 
     def __call__(self, vectors: Any) -> Any:
-        if self.f >= len(vectors):
+        if self.f >= number(vectors):
             raise ValueError(f"f={self.f} must be below the number of vectors, {len(vectors)}")
         if 2 * self.f < len(vectors):
             return mixed(vectors, "nearest_neighbor_mixing", self.f)
@@ -68,7 +69,7 @@ class ARC:
         self.f = whole("f", f)
 
     def __call__(self, vectors: Any) -> Any:
-        if self.f > len(vectors):
+        if self.f > number(vectors):
             raise ValueError(f"f={self.f} must not be above the number of vectors, {len(vectors)}")
         if 2 * self.f < len(vectors):
             return mixed(vectors, "adaptive_clipping", self.f)
@@ -84,4 +85,4 @@ class ARC:
 def _for_numpy(vectors: Any, f: int) -> tuple[np.ndarray, Any, int]:
     """The finite vectors as a matrix of its own in float64, its form, and how many of them may be liars'."""
     rows, form = unpack(finite(vectors, f))
-    return widened(rows).astype(np.float64), form, f - (len(vectors) - len(rows))
+    return widened(rows).astype(np.float64), form, max(0, f - (len(vectors) - len(rows)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,34 @@ def messages(vectors: Any) -> Any:
 
     Integers become floats as in ByzFL; float64 stays what it is.
     """
+    if isinstance(_first(vectors), np.ndarray):
+        return _arrays(vectors) if isinstance(vectors, list) else vectors.astype(_array_type([vectors]), copy=False)
+    torch = sys.modules["torch"]
+    return _tensors(vectors, torch) if isinstance(vectors, list) else _converted(vectors, _tensor_type([vectors], torch))
+
+
+def number(vectors: Any) -> int:
+    """How many they are. What is no container of vectors is told before anybody asks whether they are enough."""
+    _first(vectors)
+    return len(vectors)
+
+
+def _first(vectors: Any) -> Any:
+    """The first vector of a list, the matrix itself otherwise: an array or tensor that says of what kind all are."""
     if isinstance(vectors, list) and not vectors:
         raise ValueError("no vectors were given")
     torch = sys.modules.get("torch")
     first = vectors[0] if isinstance(vectors, list) else vectors
-    if not isinstance(vectors, list) and getattr(vectors, "ndim", 2) < 2:
+    is_tensor = torch is not None and isinstance(first, torch.Tensor)
+    if not is_tensor and not isinstance(first, np.ndarray):
+        raise TypeError("'vectors' should be a list of np.ndarray or torch.Tensor, or one np.ndarray or torch.Tensor")
+    if first is vectors and first.ndim < 2:
         raise ValueError(f"expected one row per vector, got a single row of shape {tuple(vectors.shape)}")
-    if isinstance(first, np.ma.MaskedArray) or getattr(getattr(first, "dtype", None), "kind", "f") == "c":
+    if isinstance(first, np.ma.MaskedArray) or (first.is_complex() if is_tensor else first.dtype.kind == "c"):
         raise TypeError("expected real numbers without a mask; convert the vectors first")
-    if torch is not None and isinstance(first, torch.Tensor):
-        if first.is_complex():
-            raise TypeError("expected real numbers; convert the vectors first")
-        return _tensors(vectors, torch) if isinstance(vectors, list) else _converted(vectors, _tensor_type([vectors], torch))
-    if isinstance(first, np.ndarray):
-        return _arrays(vectors) if isinstance(vectors, list) else vectors.astype(_array_type([vectors]), copy=False)
-    raise TypeError("'vectors' should be a list of np.ndarray or torch.Tensor, or one np.ndarray or torch.Tensor")
+    if len(vectors) == 0:
+        raise ValueError("no vectors were given")
+    return first
 
 
 def _arrays(vectors: list[Any]) -> list[Any]:
@@ -62,16 +76,32 @@ def _converted(tensor: Any, dtype: Any) -> Any:
 
 
 def stacked(vectors: Any) -> Any:
-    """One row per vector, an array or a tensor of floats."""
+    """One row per vector, an array or a tensor of floats. Raises where they are not of one form."""
     rows = messages(vectors)
+    for problem in _problems(rows):
+        if problem is not None:
+            raise ValueError(f"vectors must be of one form: {problem}")
+    return _joined(rows)
+
+
+def _problems(rows: Any) -> list[str | None]:
+    """Per vector what is wrong with its form, if anything is."""
+    if not isinstance(rows, list):
+        return []
+    read = ("one is missing" if row is None else row for row in unpack(rows)[0])
+    return [row if isinstance(row, str) else None for row in read]
+
+
+def _joined(rows: Any) -> Any:
     if not isinstance(rows, list):
         return rows
-    return np.array(rows) if isinstance(rows[0], np.ndarray) else sys.modules["torch"].stack(rows)
+    return np.stack(rows) if isinstance(rows[0], np.ndarray) else sys.modules["torch"].stack(rows)
 
 
 def zeros(vectors: Any) -> Any:
-    """Zero, in the shape and type of one vector."""
-    first = messages(vectors)[0]
+    """Zero, in the shape and type of one vector, of the form of most."""
+    rows = messages(vectors)
+    first = next((row for row, problem in zip_longest(rows, _problems(rows)) if problem is None), rows[0])
     return np.zeros_like(first) if isinstance(first, np.ndarray) else first.new_zeros(first.shape)
 
 
@@ -83,26 +113,35 @@ def aggregated(vectors: Any, rule: str, tolerance: int, center: Any = None) -> A
 
 
 def mixed(vectors: Any, step: str, tolerance: int) -> Any:
-    """All vectors after a pre-aggregator, but for those that are not finite."""
-    rows, form = unpack(stacked(vectors))
-    return form.restored_rows(Pipeline(f"{step}+mean", tolerance, False, None).mixed_rows(rows)[0])
+    """All vectors after a pre-aggregator, but for those that are not finite or of another form than most."""
+    rows, form = unpack(messages(vectors))
+    if _first(vectors).ndim == 0:
+        raise ValueError("expected one row per vector, got single numbers")
+    return _joined(form.restored_rows(Pipeline(f"{step}+mean", tolerance, False, None).mixed_rows(rows)[0]))
 
 
 def finite(vectors: Any, tolerance: int) -> Any:
-    """One row per vector that is finite. Refused where none is, or more than `tolerance` are not."""
-    rows = stacked(vectors)
+    """One row per vector that is finite and of the form of most. Refused where none is, or more than `tolerance` are not."""
+    rows = messages(vectors)
+    problems = _problems(rows)
+    if any(problems):
+        rows = [row for row, problem in zip(rows, problems, strict=True) if problem is None]
+    left = _only_finite(_joined(rows)) if len(rows) else rows
+    if len(left) == 0 or len(vectors) - len(left) > tolerance:
+        # In the engine's words.
+        aggregated(vectors, "mean", tolerance)
+    return left
+
+
+def _only_finite(rows: Any) -> Any:
     isfinite = np.isfinite if isinstance(rows, np.ndarray) else sys.modules["torch"].isfinite
     kept = isfinite(rows).reshape(len(rows), math.prod(rows.shape[1:])).all(axis=1)
-    left = int(kept.sum())
-    if left == 0 or len(rows) - left > tolerance:
-        # In the engine's words.
-        aggregated(rows, "mean", tolerance)
-    return rows if left == len(rows) else rows[kept]
+    return rows if kept.all() else rows[kept]
 
 
 def most_tolerated(vectors: Any) -> int:
     """For rules without f: anything that is not finite is left out, while more than half remains."""
-    return max(0, (len(vectors) - 1) // 2)
+    return max(0, (number(vectors) - 1) // 2)
 
 
 def whole(name: str, value: Any, least: int = 0) -> int:
@@ -121,5 +160,5 @@ def real(name: str, value: Any, error: type[Exception] = ValueError) -> float:
 
 def at_most_half(vectors: Any, f: int) -> None:
     """What most of ByzFL's rules ask for."""
-    if 2 * f >= len(vectors):
+    if 2 * f >= number(vectors):
         raise ValueError(f"{len(vectors)} vectors cannot tolerate f={f}: n must be above 2f")
