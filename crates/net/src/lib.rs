@@ -24,6 +24,7 @@ pub mod intake;
 pub mod keys;
 pub mod link;
 mod membership;
+mod memory;
 pub mod model;
 mod patience;
 pub mod plan;

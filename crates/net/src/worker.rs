@@ -11,6 +11,7 @@ use crate::{
     keys::{PublicKey, SigningKey},
     link::{Access, Hear},
     membership::Momentum,
+    memory::Memory,
     model::{Assembly, Whole, bytes_of},
     subjects::Subjects,
 };
@@ -23,8 +24,7 @@ use byz::{
 use futures_util::{FutureExt, StreamExt, stream::select};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -214,53 +214,34 @@ struct Joined<T: Scalar> {
     /// The last answer, and what it answers.
     last: Option<(u64, Digest, Vec<Bytes>)>,
     key: SigningKey,
-    /// The last round that its momentum has taken in.
-    remembered: u64,
-    /// Where that is kept, and where the state before it.
-    file: PathBuf,
-    before: PathBuf,
+    memory: Option<Memory>,
 }
 
 impl<T: Scalar> Joined<T> {
     fn new(run: Run, mut member: Member<T>, worker: &Worker) -> Result<Joined<T>> {
         let dimension = member.task.layout().dimension();
-        let file = worker.state.join(format!("worker-{}.momentum", worker.id));
-        let before = file.with_extension("momentum-before");
-        let mut remembered = 0;
-        if member.remembers() {
-            match member.load(&file, &hex(&run))? {
-                Some(round) => {
-                    remembered = round;
-                    (worker.hear)(&format!("momentum of round {round} taken up"));
-                }
-                None => (worker.hear)("no momentum of this run is here; starting from none"),
-            }
+        let memory = Memory::open(&mut member, hex(&run), &worker.state, worker.id)?;
+        match memory.as_ref().map(Memory::round) {
+            Some(0) => (worker.hear)("no momentum of this run is here; starting from none"),
+            Some(round) => (worker.hear)(&format!("momentum of round {round} taken up")),
+            None => {}
         }
         let (assembly, row) = (Assembly::new(run, dimension), vec![T::default(); dimension]);
         let key = worker.credentials.key()?;
-        Ok(Joined { run, member, assembly, row, asked: false, last: None, key, remembered, file, before })
+        Ok(Joined { run, member, assembly, row, asked: false, last: None, key, memory })
     }
 
     /// Computes and signs the answer.
     fn compute(&mut self, worker: &Worker) -> Result<Vec<Bytes>> {
         let Some(whole) = self.assembly.whole() else { return Ok(Vec::new()) };
-        let (run, remembers) = (hex(&self.run), self.member.remembers());
-        if remembers
-            && whole.round == self.remembered
-            && !self.member.step_back(&self.before, &run, whole.round)?
+        if let Some(memory) = &self.memory
+            && !memory.rewind(&mut self.member, whole.round)?
         {
             (worker.hear)("the momentum before this round is not here");
         }
         let loss = self.member.answer(whole.round, whole.parameters, &mut self.row, worker.threads)?;
-        if remembers && whole.round >= self.remembered {
-            if whole.round > self.remembered && self.file.exists() {
-                fs::rename(&self.file, &self.before).map_err(|error| cannot_keep(&self.before, &error))?;
-            }
-            self.member.save(&self.file, &run, whole.round)?;
-            self.remembered = whole.round;
-        } else if remembers {
-            // A round of the past, resent or told again: momentum only goes forward.
-            self.member.load(&self.file, &run)?;
+        if let Some(memory) = &mut self.memory {
+            memory.keep(&mut self.member, whole.round)?;
         }
         if let Some(drill) = worker.drill {
             drill.corrupt(&mut self.row);
@@ -316,10 +297,6 @@ impl<T: Scalar> Session for Joined<T> {
             _ => frames.into_iter().map(plain).collect(),
         })
     }
-}
-
-fn cannot_keep(path: &Path, error: &std::io::Error) -> Error {
-    Error::File { path: path.to_path_buf(), problem: format!("cannot be written: {error}") }
 }
 
 /// The frames of an answer, cut as the model was; of a hostile worker, with its touch.
