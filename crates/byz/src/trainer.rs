@@ -221,7 +221,7 @@ impl<T: Scalar> Trainer<T> {
         let workers = rows.map(|(row, arrival)| arrival.message(row)).collect();
         let messages = Messages { workers, dimension: Some(dimension) };
         let options = Options { engine, round: self.round, center: self.center.as_deref(), explain };
-        self.defense.aggregate(&messages, &options).map_err(|error| self.diverged(error))
+        self.defense.aggregate(&messages, &options).map_err(|error| self.diverged(error, collected))
     }
 
     /// The server's chain makes the update of the aggregate, which is the next centre where the defence needs one.
@@ -239,14 +239,18 @@ impl<T: Scalar> Trainer<T> {
         descend(&mut self.parameters, rate, update);
     }
 
-    /// More invalid messages than Byzantine workers: the honest ones went non-finite, which is the run's end and no
-    /// accusation.
-    fn diverged(&self, error: Error) -> Error {
-        let honest = &self.rows[..self.honest * self.parameters.len()];
+    /// More invalid messages than Byzantine workers: where the honest ones went non-finite, that is the run's end and no
+    /// accusation. Of workers elsewhere nobody knows who is honest: only when most of them fail is it the model.
+    fn diverged(&self, error: Error, collected: &Collected) -> Error {
+        let gone = if self.collector.is_some() {
+            let invalid = collected.arrivals.iter().filter(|arrival| matches!(arrival, Arrival::Invalid(_)));
+            2 * invalid.count() > collected.arrivals.len()
+        } else {
+            let honest = &self.rows[..self.honest * self.parameters.len()];
+            !honest.iter().all(|value| value.is_admissible())
+        };
         match error {
-            Error::Refused { .. } if !honest.iter().all(|value| value.is_admissible()) => {
-                Error::Diverged { round: self.round }
-            }
+            Error::Refused { .. } if gone => Error::Diverged { round: self.round },
             other => other,
         }
     }

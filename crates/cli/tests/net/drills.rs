@@ -81,3 +81,25 @@ fn nobody_speaks_in_another_s_name() {
     assert!(ignored(&lines, "foreign") >= 38, "and by the coordinator");
     assert!(verdicts(&lines, LIAR as u64 - 1).is_empty(), "the victim is not touched");
 }
+
+#[test]
+fn more_invalid_messages_than_assumed_refuse_the_round_and_the_run_goes_on_without_them() {
+    if no_broker() {
+        return;
+    }
+    let federation = Federation::start(7, CONFIG, "");
+    let hostile = ["--attack", "non_finite"];
+    let more = |id| if id < 3 { &hostile[..] } else { &[] };
+    let mut workers: Vec<_> = (0..7).map(|id| federation.worker(id, more(id))).collect();
+    assert_eq!(federation.coordinator(&[]).wait(60), 3, "{}", federation.said("coordinator"));
+    let said = federation.said("coordinator");
+    assert!(
+        said.contains("refused: 3 invalid message(s), more than the tolerance of 2")
+            && !said.contains("diverged"),
+        "{said}"
+    );
+    workers.drain(..3).for_each(|mut liar| liar.kill());
+    workers.extend((0..3).map(|id| federation.worker(id, &[])));
+    assert_eq!(federation.coordinator(&[]).wait(60), 0, "{}", federation.said("coordinator"));
+    assert_eq!(federation.summary("run")["status"], "finished");
+}
