@@ -256,8 +256,11 @@ impl<T: Scalar> Session for Joined<T> {
     }
 
     fn take(&mut self, frame: &Frame<'_>, coordinator: &PublicKey) {
-        if frame.header.kind == Kind::Model {
-            self.asked = self.assembly.take(frame, coordinator);
+        // Whatever is sent again must not displace what waits for its answer; a coordinator that went back asks once more.
+        let waits = self.assembly.whole().filter(|_| self.asked);
+        let older = waits.is_some_and(|whole| frame.header.round < whole.round);
+        if frame.header.kind == Kind::Model && !older {
+            self.asked |= self.assembly.take(frame, coordinator);
         }
     }
 

@@ -57,7 +57,7 @@ impl Drop for Process {
 
 pub(crate) struct Federation {
     pub(crate) folder: TempDir,
-    port: u16,
+    pub(crate) port: u16,
     broker: Option<Broker>,
 }
 
@@ -158,6 +158,7 @@ impl Federation {
     pub(crate) fn has_the_bits_of_one_process(&self) {
         self.alone();
         let read = |run: &str| fs::read_to_string(self.path(run).join("rounds.jsonl")).expect("a record");
+        assert_eq!(read("run").lines().count(), read("alone").lines().count());
         for (here, there) in read("run").lines().zip(read("alone").lines()) {
             let here = here.split(",\"ignored\"").next().unwrap_or_default();
             assert!(there.starts_with(here.trim_end_matches('}')), "{here}\n{there}");

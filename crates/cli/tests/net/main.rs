@@ -6,5 +6,6 @@ mod chaos;
 mod drills;
 mod federation;
 mod refusals;
+mod replay;
 mod returning;
 mod tls;
