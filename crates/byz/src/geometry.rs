@@ -314,6 +314,24 @@ pub fn lowest(values: &[f64]) -> usize {
     (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0)
 }
 
+/// Scores no farther apart than this are equal: sums of the same distances in another order differ by their rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// Indices in ascending order of score; the lowest index first among scores that only rounding tells apart.
+///
+/// Mixed rows often differ by one swap, and then so do their distances: exact ties are common there.
+pub fn ranked(scores: &[f64]) -> Vec<usize> {
+    let mut order = ascending(scores);
+    let mut first = 0;
+    while first < order.len() {
+        let limit = scores[order[first]] * (1.0 + ROUNDING);
+        let equals = order[first..].iter().take_while(|&&i| scores[i] <= limit).count().max(1);
+        order[first..first + equals].sort_unstable();
+        first += equals;
+    }
+    order
+}
+
 /// Indices in ascending order of value; the lowest index first among equals.
 pub fn ascending(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();

@@ -10,7 +10,7 @@ use super::{Aggregator, krum::Scoring};
 use crate::{
     defense::Round,
     error::Result,
-    geometry::{Geometry, lowest},
+    geometry::{Geometry, ranked},
     kernels::coordinate::CoordinateRule,
     plan::{Decision, Finish, Note},
     registry::{Entry, Properties},
@@ -46,7 +46,7 @@ impl Aggregator for Bulyan {
         while picked.len() < theta {
             let neighbors = left.len().saturating_sub(f + 2).max(1);
             let scores = Scoring::DEFAULT.scores(geometry, &left, neighbors);
-            picked.push(left.remove(lowest(&scores)));
+            picked.push(left.remove(ranked(&scores)[0]));
         }
         let selected = Note::Rows(picked.clone());
         picked.sort_unstable();

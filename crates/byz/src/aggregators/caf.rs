@@ -19,6 +19,9 @@ use crate::{
 
 struct Caf;
 
+/// Relative error of a score, with room.
+const ROUNDING: f64 = 1e-12;
+
 pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
     name: "caf",
     aliases: &["covariance_bound_agnostic_filter"],
@@ -49,7 +52,10 @@ impl Aggregator for Caf {
             if largest == 0.0 {
                 break;
             }
-            members.iter().zip(scores).for_each(|(&i, score)| c[i] *= 1.0 - score / largest);
+            // One that ties with the largest up to rounding is removed with it, not kept at a weight of 1e-16.
+            let left =
+                |score: f64| Some(1.0 - score / largest).filter(|left| *left > ROUNDING).unwrap_or(0.0);
+            members.iter().zip(scores).for_each(|(&i, score)| c[i] *= left(score));
         }
         let mut weights = best.1;
         weights.resize(geometry.points(), 0.0);

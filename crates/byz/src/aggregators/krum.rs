@@ -11,7 +11,7 @@ use super::Aggregator;
 use crate::{
     defense::Round,
     error::Result,
-    geometry::{Geometry, lowest},
+    geometry::{Geometry, ranked},
     plan::{Decision, Note},
     registry::{Arguments, Entry, Kind, Parameter, Properties},
     theory::{Constants, Counts, Definition},
@@ -174,7 +174,7 @@ impl Aggregator for Krum {
         let n = geometry.messages();
         let everyone: Vec<usize> = (0..n).collect();
         let scores = self.0.scores(geometry, &everyone, self.0.neighbors(n, round.tolerance));
-        let selected = lowest(&scores);
+        let selected = ranked(&scores)[0];
         let decision = Decision::mean_of(&[selected], geometry.points());
         Ok(decision.note("selected", Note::Rows(vec![selected])).note("scores", Note::Numbers(scores)))
     }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     defense::Round,
     error::Result,
-    geometry::{Geometry, ascending},
+    geometry::{Geometry, ranked},
     plan::{Decision, Note},
     registry::{Entry, Kind, Parameter, Properties},
     theory::{Constants, Counts},
@@ -73,7 +73,7 @@ impl Aggregator for MultiKrum {
         let n = geometry.messages();
         let everyone: Vec<usize> = (0..n).collect();
         let scores = self.scoring.scores(geometry, &everyone, self.scoring.neighbors(n, round.tolerance));
-        let mut selected = ascending(&scores);
+        let mut selected = ranked(&scores);
         selected.truncate(self.select(n, round.tolerance));
         let decision = Decision::mean_of(&selected, geometry.points());
         Ok(decision.note("selected", Note::Rows(selected)).note("scores", Note::Numbers(scores)))

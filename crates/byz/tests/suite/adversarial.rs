@@ -388,3 +388,36 @@ fn messages_at_the_edge_of_the_range_are_aggregated_like_smaller_ones() {
         }
     }
 }
+
+/// Three rows of equal score in exact arithmetic, whose sums of distances round differently: the lowest worker wins.
+#[test]
+fn scores_that_only_rounding_tells_apart_go_to_the_lowest_worker() {
+    // Corners of a regular hexagon, turned: every row has the same distances to the others.
+    let corner = |k: usize, turn: f64| {
+        let angle = std::f64::consts::PI / 3.0 * k as f64 + turn;
+        vec![0.1 + angle.cos(), 0.7 + angle.sin()]
+    };
+    for step in 0..50 {
+        let rows: Vec<Vec<f64>> = (0..6).map(|k| corner(k, 0.01 * f64::from(step))).collect();
+        for rule in ["krum", "krum(power=1)", "krum(power=4)", "nnm+krum"] {
+            let result = run(rule, &rows, 1, Kernels::fastest()).expect("defined");
+            let found =
+                crate::reference::run::rows_note(&result, "selected").expect("krum notes what it selected");
+            assert_eq!(found, [0], "{rule}, turned by {step}/100");
+        }
+        let result = run("multi_krum(select=3)", &rows, 1, Kernels::fastest()).expect("defined");
+        let found = crate::reference::run::rows_note(&result, "selected").expect("multi_krum notes them");
+        assert_eq!(found, [0, 1, 2], "turned by {step}/100");
+    }
+}
+
+/// Two rows tie for the largest score along the leading direction; one must not stay with a weight of 1e-16.
+#[test]
+fn caf_removes_all_that_tie_for_the_largest_score() {
+    let rows = [vec![-2.0, 1.0], vec![2.0, 1.0], vec![0.0, 2.0]];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let rows: Vec<Vec<f64>> = order.iter().map(|&i: &usize| rows[i].clone()).collect();
+        let found = run("caf", &rows, 1, Kernels::fastest()).expect("defined").vector;
+        assert!(found[0].abs() < 1e-12 && (found[1] - 4.0 / 3.0).abs() < 1e-12, "{order:?}: {found:?}");
+    }
+}
