@@ -7,11 +7,12 @@ mod directory;
 mod idx;
 mod manifest;
 mod mnist;
+mod pytorch_order;
 mod sampler;
 mod shakespeare;
 
 pub use directory::Directory;
 pub use manifest::{File, MANIFEST};
 pub use mnist::{Mnist, Part, mnist};
-pub use sampler::Sampler;
+pub use sampler::{Order, Sampler};
 pub use shakespeare::shakespeare;

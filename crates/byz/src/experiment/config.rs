@@ -5,6 +5,7 @@
 
 use crate::{
     attacks::{self, Stage},
+    data::Order,
     defense::Defense,
     error::{Error, Result},
     partitions, registry, schedules,
@@ -59,6 +60,9 @@ pub struct Config {
     pub seed: u64,
     /// Seed of the partition and the batches.
     pub data_seed: u64,
+    /// In which order workers take their examples.
+    #[serde(default, skip_serializing_if = "DataOrder::is_seeded")]
+    pub data_order: DataOrder,
     /// Rounds between evaluations.
     pub evaluate_every: u64,
     /// Rounds between lines of the record, if not every round has one; the last round always has. Evaluations in between count
@@ -97,6 +101,24 @@ pub enum ByzantineData {
     Iid,
     /// The shards of the first honest workers.
     Reuse,
+}
+
+/// In which order workers take their examples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DataOrder {
+    /// Drawn by `data_seed`.
+    #[default]
+    Seeded,
+    /// As the released code of Byz-NSGDM draws it on MNIST.
+    Released,
+}
+
+impl DataOrder {
+    /// Left out of the stored configuration, so that keys of runs stay what they were.
+    fn is_seeded(&self) -> bool {
+        *self == DataOrder::Seeded
+    }
 }
 
 impl Config {
@@ -145,6 +167,13 @@ impl Config {
         self.workers - self.byzantine
     }
 
+    pub(super) fn order(&self) -> Order {
+        match self.data_order {
+            DataOrder::Seeded => Order::Seeded(self.data_seed),
+            DataOrder::Released => Order::Released { honest: self.honest() },
+        }
+    }
+
     pub(super) fn stage(&self) -> Stage {
         if self.attack_acts_on == "gradients" { Stage::Gradients } else { Stage::Messages }
     }
@@ -167,6 +196,10 @@ impl Config {
         }
         if !self.rate.is_finite() || self.rate <= 0.0 {
             return usage(format!("rate = {}: expected a finite number above zero", self.rate));
+        }
+        let shared = self.byzantine == 0 || self.byzantine_data == ByzantineData::Iid;
+        if self.data_order == DataOrder::Released && !shared {
+            return usage("data_order = released is the order of byzantine_data = iid; set that too".into());
         }
         let many = u64::from(u32::MAX);
         for (name, value, most) in [

@@ -2,7 +2,7 @@
 //! and fit together.
 
 use super::{
-    config::{ByzantineData, Config, Diagnostics, not_usable, with_hint},
+    config::{ByzantineData, Config, DataOrder, Diagnostics, not_usable, with_hint},
     presets,
 };
 use crate::{
@@ -38,6 +38,7 @@ pub struct Draft {
     pub partition: Option<String>,
     pub seed: Option<u64>,
     pub data_seed: Option<u64>,
+    pub data_order: Option<DataOrder>,
     pub evaluate_every: Option<u64>,
     pub record_every: Option<u64>,
     pub evaluate_on: Option<String>,
@@ -99,7 +100,7 @@ impl Draft {
         }
         override_each!(
             task workers byzantine tolerance attack attack_acts_on byzantine_momentum byzantine_data defense strict
-            optimizer worker server rate schedule rounds batch batches_per_epoch partition seed data_seed
+            optimizer worker server rate schedule rounds batch batches_per_epoch partition seed data_seed data_order
             evaluate_every record_every evaluate_on diagnostics
         );
     }
@@ -144,6 +145,7 @@ impl Draft {
             partition: self.partition.clone().unwrap_or_else(|| "iid".into()),
             seed,
             data_seed: self.data_seed.unwrap_or(seed),
+            data_order: self.data_order.unwrap_or_default(),
             evaluate_every: self.evaluate_every.unwrap_or(50),
             record_every: self.record_every,
             evaluate_on: self.evaluate_on.clone().unwrap_or_else(|| "test".into()),

@@ -80,7 +80,7 @@ impl<T: Scalar> Member<T> {
             return Err(Error::Usage(format!("the run has workers 0 to {last}, and no worker {worker}")));
         }
         let shards = shards(config, task.as_ref())?;
-        let sampler = Sampler::new(shards, config.batch, config.data_seed, config.batches_per_epoch);
+        let sampler = Sampler::new(shards, config.batch, config.order(), config.batches_per_epoch);
         Ok(Member {
             labels: None,
             worker,

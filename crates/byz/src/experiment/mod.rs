@@ -16,7 +16,7 @@ mod setup;
 mod sweep;
 mod tuning;
 
-pub use config::{ByzantineData, Config, Diagnostics};
+pub use config::{ByzantineData, Config, DataOrder, Diagnostics};
 pub use draft::Draft;
 pub use grid::{Cell, Grid};
 pub use index::{Index, Indexed};

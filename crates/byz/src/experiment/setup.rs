@@ -65,7 +65,7 @@ pub fn trainer<T: Scalar>(config: &Config, task: Box<dyn Task<Scalar = T>>) -> R
         schedule: registry::read("schedule", schedules::TABLE, &config.schedule)?,
         rate: config.rate,
         rounds: config.rounds,
-        sampler: Sampler::new(shards, config.batch, config.data_seed, config.batches_per_epoch),
+        sampler: Sampler::new(shards, config.batch, config.order(), config.batches_per_epoch),
         collector: None,
         honest: config.honest(),
         seed: config.seed,
