@@ -20,13 +20,11 @@ sha256 = lambda data: hashlib.sha256(data).digest()
 
 
 def seal(kind, run=bytes(16), round=0, chunk=0, chunks=1, dimension=0, loss=0.0, model=bytes(32), payload=b""):
-    fields = kind, int(kind == UPDATE), 0, run, round, me, chunk, chunks, dimension, loss, model
-    head = HEAD.pack(b"BYZ\1", *fields, sha256(payload))
+    head = HEAD.pack(b"BYZ\1", kind, kind == UPDATE, 0, run, round, me, chunk, chunks, dimension, loss, model, sha256(payload))
     return head + signer.sign(DOMAIN + head) + payload
 
 
-def opened(frame):
-    """The header's fields and the payload, if the coordinator signed them; else None."""
+def opened(frame):  # the header's fields and the payload, if the coordinator signed them; else None
     try:
         coordinator.verify(DOMAIN + frame[:128], frame[128:192])
     except (nacl.exceptions.BadSignatureError, ValueError):
@@ -63,11 +61,13 @@ async def main():
         except asyncio.TimeoutError:  # nothing for two seconds: hello, here I am
             await broker.publish(f"byz.{name}.up.{me}", seal(HELLO))
             continue
-        if frame is None or frame[0][1] not in (MODEL, END):
+        if frame is None:
             continue
         (_, kind, number, _, run, round, _, chunk, chunks, length, _, model, digest), payload = frame
-        if kind == END:
+        if kind == END and run == (current or [run])[0]:
             return await broker.drain()
+        if kind != MODEL:
+            continue
         if number != 1 or length != dimension:
             sys.exit(f"the model has {length} numbers of type {number}; this network has {dimension} of type 1")
         if (run, round, model) != current:

@@ -13,6 +13,8 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
+    time::Duration,
 };
 
 /// What a command may end with.
@@ -103,23 +105,45 @@ pub(crate) fn scratch(folder: &Path) {
     *SCRATCH.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder.to_path_buf());
 }
 
+/// Whether a round may end and be kept before an interrupt ends the process, and whether one has come.
+static PATIENT: AtomicBool = AtomicBool::new(false);
+static STOPPING: AtomicBool = AtomicBool::new(false);
+/// How long it may take to end a round.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether to stop here. Who asks once asks after every round: the first interrupt waits for that, the second does not.
+pub(crate) fn stopping() -> bool {
+    PATIENT.store(true, Ordering::Relaxed);
+    STOPPING.load(Ordering::Relaxed)
+}
+
 /// Ctrl-C ends the process with 130. Files are only ever renamed into place whole, and the one under way is removed.
 pub(crate) fn on_interrupt() {
     let handler = || {
-        files::discard_unfinished();
-        if let Some(folder) = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-            // Threads may still be writing there; what is left is in the system's temporary directory.
-            let _ = fs::remove_dir_all(folder);
-        }
-        let resumable = RESUMABLE.load(Ordering::Relaxed);
-        let hint = if resumable {
-            "; the same command goes on from the last checkpoint, if there is one"
+        if PATIENT.load(Ordering::Relaxed) && !STOPPING.swap(true, Ordering::Relaxed) {
+            thread::spawn(|| {
+                thread::sleep(PATIENCE / 10);
+                let _ = writeln!(io::stderr(), "byz: ending the round; interrupt again to end at once");
+                thread::sleep(PATIENCE);
+                interrupted();
+            });
         } else {
-            ""
-        };
-        let _ = writeln!(io::stderr(), "byz: interrupted{hint}");
-        std::process::exit(130);
+            interrupted();
+        }
     };
     // A second handler in one process is the only error, and there is none.
     let _ = ctrlc::set_handler(handler);
+}
+
+fn interrupted() -> ! {
+    files::discard_unfinished();
+    if let Some(folder) = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        // Threads may still be writing there; what is left is in the system's temporary directory.
+        let _ = fs::remove_dir_all(folder);
+    }
+    let resumable = RESUMABLE.load(Ordering::Relaxed);
+    let hint =
+        if resumable { "; the same command goes on from the last checkpoint, if there is one" } else { "" };
+    let _ = writeln!(io::stderr(), "byz: interrupted{hint}");
+    std::process::exit(130);
 }

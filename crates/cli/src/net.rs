@@ -1,7 +1,6 @@
 //! `byz net config`, and what the commands of networked runs share.
 
 use crate::exit::Outcome;
-use byz::Error;
 use byz_net::{
     drill::Drill,
     link::Access,
@@ -101,13 +100,6 @@ pub(crate) fn end_with_input() {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let Command::Config(config) = &arguments.command;
     let certificate = config.tls_cert.clone().zip(config.tls_key.clone());
-    let safe = |text: &str| {
-        !text.is_empty() && text.chars().all(|letter| letter.is_ascii_graphic() && !"\"\\".contains(letter))
-    };
-    if !safe(&config.listen) {
-        let problem = format!("--listen {:?}: expected such as 0.0.0.0:4222", config.listen);
-        return Err(Error::Usage(problem).into());
-    }
     let plan = Plan {
         name: config.name.clone(),
         workers: config.workers,

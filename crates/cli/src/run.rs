@@ -149,7 +149,7 @@ pub(crate) fn train(
         checkpoint_rounds: arguments.checkpoint_rounds.map(|rounds| rounds.max(1)),
         progress: &|round, report, metrics| progress.advance(round, report, metrics),
         warn: &|message| progress.warn(message),
-        stop: &|| false,
+        stop: &exit::stopping,
     };
     for warning in config.warnings().iter().filter(|_| !arguments.quiet) {
         progress.warn(warning);

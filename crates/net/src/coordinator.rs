@@ -89,6 +89,8 @@ pub struct Coordinator {
     _listeners: Vec<Client>,
     invitation: Bytes,
     invited: bool,
+    /// Has said that workers answer another run.
+    warned: bool,
     hear: Hear,
 }
 
@@ -139,6 +141,7 @@ impl Coordinator {
             },
             retries: membership.retries,
             invited: false,
+            warned: false,
             runtime,
             client,
             subjects,
@@ -273,8 +276,13 @@ impl Coordinator {
             let Some((worker, bytes)) = next else {
                 return Err(Error::Network("the connection to the broker was closed for good".into()));
             };
-            let hello = intake.take(worker, &bytes, rows) == Taken::Hello;
-            if hello && !std::mem::replace(&mut told[worker], true) {
+            let taken = intake.take(worker, &bytes, rows);
+            if taken == Taken::Elsewhere && !std::mem::replace(&mut self.warned, true) {
+                (self.hear)(&format!(
+                    "worker {worker} answers another run; does another coordinator have these credentials?"
+                ));
+            }
+            if taken == Taken::Hello && !std::mem::replace(&mut told[worker], true) {
                 let to = self.subjects.to(worker);
                 self.send(to.clone(), from_ref(&self.invitation)).await?;
                 if intake.awaits(worker) {

@@ -69,6 +69,8 @@ enum Standing {
 pub enum Taken {
     /// It was ignored.
     Ignored,
+    /// The same, and the member has signed it for another run.
+    Elsewhere,
     /// The member is there and has nothing to do.
     Hello,
     /// A chunk went to its place.
@@ -114,6 +116,10 @@ impl<'a> Intake<'a> {
         match self.judge(worker, bytes, rows) {
             Ok(taken) => taken,
             Err(Fault::Ignored(kind)) => self.ignore(worker, kind),
+            Err(Fault::Elsewhere) => {
+                self.ignore(worker, "foreign");
+                Taken::Elsewhere
+            }
             Err(Fault::Invalid(why)) => {
                 self.members[worker].standing = Standing::Invalid(why);
                 Taken::Settled
@@ -141,6 +147,10 @@ impl<'a> Intake<'a> {
         if frame.header.kind == Kind::Hello {
             self.members[worker].wasted += 1;
             return if frame.is_signed_by(key) { Ok(Taken::Hello) } else { Err(Fault::Ignored("forged")) };
+        }
+        let elsewhere = frame.header.kind == Kind::Update && frame.header.run != self.expected.run;
+        if elsewhere && frame.is_signed_by(key) {
+            return Err(Fault::Elsewhere);
         }
         self.expected.check_belonging(&frame)?;
         let member = &mut self.members[worker];
@@ -191,6 +201,7 @@ impl<'a> Intake<'a> {
 
 enum Fault {
     Ignored(&'static str),
+    Elsewhere,
     Invalid(String),
 }
 

@@ -4,6 +4,7 @@
 
 use crate::{
     credentials::Credentials,
+    frame::HEADER,
     keys::{PublicKey, SigningKey},
     membership::Membership,
     subjects::Subjects,
@@ -30,6 +31,10 @@ pub struct Plan {
     pub max_payload: usize,
 }
 
+/// A frame with the smallest chunk, and the most that nats-server takes.
+const LEAST_PAYLOAD: usize = 1024 + HEADER;
+const MOST_PAYLOAD: usize = 64 << 20;
+
 /// The file names in the directory of a plan.
 pub const BROKER: &str = "nats-server.conf";
 /// The `[network]` section.
@@ -48,6 +53,15 @@ impl Plan {
         let subjects = Subjects::new(&self.name)?;
         if self.workers == 0 || self.workers > 1 << 16 {
             return Err(Error::Usage(format!("--workers {}: expected 1 to 65536", self.workers)));
+        }
+        if !is_address(&self.listen) {
+            return Err(Error::Usage(format!("--listen {:?}: expected such as 0.0.0.0:4222", self.listen)));
+        }
+        if !(LEAST_PAYLOAD..=MOST_PAYLOAD).contains(&self.max_payload) {
+            return Err(Error::Usage(format!(
+                "--max-payload {}: expected {LEAST_PAYLOAD} to {MOST_PAYLOAD}",
+                self.max_payload
+            )));
         }
         let file = |path: &Path, problem: std::io::Error| Error::File {
             path: path.to_path_buf(),
@@ -76,7 +90,8 @@ impl Plan {
             credentials.write(&directory.join(worker.map_or(COORDINATOR.to_string(), worker_file)))?;
         }
         let members = keys[..self.workers].iter().map(SigningKey::public).collect();
-        let membership = Membership::new(&self.name, coordinator, members);
+        let mut membership = Membership::new(&self.name, coordinator, members);
+        membership.chunk = membership.chunk.min(self.max_payload - HEADER);
         let brokers: Vec<PublicKey> = brokers.iter().map(SigningKey::public).collect();
         byz::files::write_whole(&directory.join(BROKER), self.server(&subjects, &brokers).as_bytes())?;
         byz::files::write_whole(&directory.join(NETWORK), section(&membership).as_bytes())?;
@@ -128,6 +143,17 @@ impl Plan {
         }
         text + "  ]\n}\n"
     }
+}
+
+/// Whether it is a host or an address, a colon and a port, in letters that the broker's configuration can quote.
+fn is_address(text: &str) -> bool {
+    let plain = |host: &str| {
+        host.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_:[]".contains(letter))
+            && (!host.contains(':') || host.starts_with('[') && host.ends_with(']'))
+    };
+    text.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && plain(host) && port.parse::<u16>().is_ok_and(|port| port > 0)
+    })
 }
 
 /// The section for the coordinator's configuration.

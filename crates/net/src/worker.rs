@@ -1,7 +1,8 @@
 //! A worker: it hears models, answers the newest, and says hello whenever it hears nothing.
 //!
 //! It remembers nothing between rounds unless the run asks it to keep its momentum; the last answer is kept to be sent again if
-//! the same model comes again. Models that are already out of date when it gets to them are skipped.
+//! the same model comes again. Models that are already out of date when it gets to them are skipped, and so is the reply to a
+//! hello that crossed with the model: only a hello said since asks for the answer once more.
 
 use crate::{
     coordinator::{hex, runtime},
@@ -105,6 +106,7 @@ impl Worker {
         let mut session: Option<Box<dyn Session>> = None;
         sender.hello().await?;
         let mut greeted = Instant::now();
+        let mut answered = greeted;
         (self.hear)(&format!("worker {} is connected and waits for a run", self.id));
         loop {
             let Ok(next) = tokio::time::timeout(SILENCE, inbox.next()).await else {
@@ -116,7 +118,8 @@ impl Worker {
             let mut uninvited = false;
             // All that waits, so that only the newest model is answered.
             while let Some(message) = next {
-                match self.hear_frame(&message, &mut session, open)? {
+                let crossed = answered > greeted && *message.subject == *sender.subjects.to(self.id);
+                match self.hear_frame(&message, crossed, &mut session, open)? {
                     Heard::Over if !self.stay => return Ok(()),
                     Heard::Uninvited => uninvited = true,
                     _ => {}
@@ -131,6 +134,7 @@ impl Worker {
             if let Some(session) = &mut session {
                 for answer in session.answer(self)? {
                     sender.publish(answer).await?;
+                    answered = Instant::now();
                 }
             }
         }
@@ -139,6 +143,7 @@ impl Worker {
     fn hear_frame(
         &self,
         message: &Message,
+        crossed: bool,
         session: &mut Option<Box<dyn Session>>,
         open: &dyn Fn(&Config, bool) -> Result<AnyMember>,
     ) -> Result<Heard> {
@@ -147,7 +152,9 @@ impl Worker {
         let known = session.as_ref().is_some_and(|session| session.run() == frame.header.run);
         match frame.header.kind {
             Kind::Model if known => {
-                if let Some(session) = session.as_mut() {
+                if let Some(session) =
+                    session.as_mut().filter(|session| !crossed || !session.answered(&frame))
+                {
                     session.take(&frame, coordinator)
                 }
             }
@@ -192,6 +199,8 @@ enum Heard {
 /// A run that the worker takes part in, whatever its number type.
 trait Session {
     fn run(&self) -> Run;
+    /// Whether the frame is of the model that was answered last.
+    fn answered(&self, frame: &Frame<'_>) -> bool;
     fn take(&mut self, frame: &Frame<'_>, coordinator: &PublicKey);
     /// What to send for the model that has become whole, if one has.
     fn answer(&mut self, worker: &Worker) -> Result<Vec<Answer>>;
@@ -253,6 +262,10 @@ impl<T: Scalar> Joined<T> {
 impl<T: Scalar> Session for Joined<T> {
     fn run(&self) -> Run {
         self.run
+    }
+
+    fn answered(&self, Frame { header, .. }: &Frame<'_>) -> bool {
+        self.last.as_ref().is_some_and(|last| (last.0, last.1) == (header.round, header.model))
     }
 
     fn take(&mut self, frame: &Frame<'_>, coordinator: &PublicKey) {

@@ -93,3 +93,26 @@ fn an_interrupt_while_writing_leaves_all_or_nothing() {
         _ => panic!("{names:?}"),
     }
 }
+
+#[test]
+fn an_interrupted_run_keeps_its_rounds() {
+    let files = Files::new();
+    let mut child = command();
+    let arguments = "run --task quartic(dimension=2000) --rounds 1000000 --set record_every=1000 --checkpoint-seconds 3600 \
+                     --out r";
+    child.current_dir(files.0.path()).args(arguments.split_whitespace());
+    let child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // The record is written in blocks: with the first, rounds have passed.
+    until(|| std::fs::metadata(files.path("r/rounds.jsonl")).is_ok_and(|file| file.len() > 0));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    let ran = Ran { code: output.status.code().unwrap_or(-1), out: String::new(), err };
+    ran.expect(130).says("interrupted after round ").says("goes on from there");
+    assert_eq!(checkpoints(&files), 1);
+}
+
+fn checkpoints(files: &Files) -> usize {
+    let names = std::fs::read_dir(files.path("r")).unwrap();
+    names.filter(|name| name.as_ref().unwrap().file_name().to_string_lossy().contains("checkpoint")).count()
+}

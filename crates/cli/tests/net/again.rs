@@ -134,3 +134,20 @@ fn in_plain_text_nobody_follows_a_broker_elsewhere() {
     spawn(move || came.send(elsewhere.accept().is_ok()));
     assert!(comes.recv_timeout(Duration::from_secs(4)).is_err(), "it went elsewhere without encryption");
 }
+
+#[test]
+fn two_coordinators_of_one_federation_are_noticed() {
+    if no_broker() {
+        return;
+    }
+    let federation = Federation::start(5, &CONFIG.replace("40", "1000000"), "deadline = 0.5");
+    let _workers = federation.workers(5);
+    let _one = federation.coordinator(&[]);
+    federation.await_round(1, 60);
+    let mut other = byz(&["coordinator", "--nats", &federation.url(), "--creds"]);
+    other.arg(federation.key(byz_net::plan::COORDINATOR)).arg(federation.config());
+    let _other = federation.spawn(other.arg("--out").arg(federation.path("other")), "other");
+    let noticed =
+        || ["coordinator", "other"].iter().any(|name| federation.said(name).contains("answers another run"));
+    federation.until(30, "a warning", noticed);
+}

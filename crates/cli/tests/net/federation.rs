@@ -165,7 +165,7 @@ impl Federation {
         }
     }
 
-    fn spawn(&self, command: &mut Command, name: &str) -> Process {
+    pub(crate) fn spawn(&self, command: &mut Command, name: &str) -> Process {
         let log = self.path(&format!("{name}.log"));
         let words = || File::options().create(true).append(true).open(&log).expect("a log");
         command.stdin(Stdio::null()).stdout(words()).stderr(words());

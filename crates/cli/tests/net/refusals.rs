@@ -89,3 +89,38 @@ fn the_broker_turns_strangers_away() {
         "credentials",
     );
 }
+
+#[test]
+fn a_broker_that_could_not_start_is_not_planned() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, small) = (folder.path().join("keys"), folder.path().join("small"));
+    let (out, small) = (out.to_str().expect("text"), small.to_str().expect("text"));
+    for (flag, value) in [
+        ("--listen", "foo"),
+        ("--listen", "127.0.0.1:"),
+        ("--listen", "127.0.0.1:70000"),
+        ("--listen", ":4222"),
+        ("--listen", "::1:4222"),
+        ("--listen", "a\"b:4222"),
+        ("--max-payload", "100"),
+        ("--max-payload", "999999999999"),
+    ] {
+        refused(&["net", "config", "--workers", "2", "--out", out, flag, value], 2, flag);
+    }
+    // A frame has a header of 192 bytes.
+    let plan = [
+        "net",
+        "config",
+        "--workers",
+        "2",
+        "--out",
+        small,
+        "--max-payload",
+        "4096",
+        "--listen",
+        "[::1]:4222",
+    ];
+    assert!(byz(&plan).output().expect("started").status.success());
+    let section = fs::read_to_string(folder.path().join("small").join(plan::NETWORK)).expect("a section");
+    assert!(section.contains("chunk = 3904"), "{section}");
+}
