@@ -44,6 +44,7 @@ pub mod nn;
 pub mod partitions;
 pub mod plan;
 pub mod pre_aggregators;
+mod pytorch_random;
 mod random;
 pub mod registry;
 pub mod report;

@@ -7,7 +7,6 @@ mod directory;
 mod idx;
 mod manifest;
 mod mnist;
-mod pytorch_order;
 mod sampler;
 mod shakespeare;
 

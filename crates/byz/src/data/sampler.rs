@@ -4,8 +4,7 @@
 //! that epoch. A shard smaller than a batch fills it by repeating its order. The order depends on (seed, worker, epoch)
 //! alone, so any round is reached without the rounds before it.
 
-use super::pytorch_order::pytorch_permutation;
-use crate::random::Stream;
+use crate::{pytorch_random::Generator, random::Stream};
 
 /// In which order a worker takes its shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +25,10 @@ impl Order {
         match self {
             Order::Seeded(seed) => Stream::new(seed, "batches", worker as u64, epoch).permutation(count),
             Order::Released { honest } if worker < honest => {
-                pytorch_permutation((worker as u64).pow(3) + epoch, count)
+                Generator::new((worker as u64).pow(3) + epoch).permutation(count)
             }
             Order::Released { honest } => {
-                let order = pytorch_permutation(epoch, count);
+                let order = Generator::new(epoch).permutation(count);
                 let full = count.div_ceil(honest) * honest;
                 (0..full).skip(worker - honest).step_by(honest).map(|place| order[place % count]).collect()
             }
@@ -152,8 +151,8 @@ mod tests {
     #[test]
     fn the_released_order_is_by_cubes_and_shared_out_among_the_byzantine() {
         let order = Order::Released { honest: 3 };
-        assert_eq!(order.positions(2, 1, 6), pytorch_permutation(9, 6));
-        let all = pytorch_permutation(1, 10);
+        assert_eq!(order.positions(2, 1, 6), Generator::new(9).permutation(6));
+        let all = Generator::new(1).permutation(10);
         assert_eq!(order.positions(3, 1, 10), [all[0], all[3], all[6], all[9]]);
         assert_eq!(order.positions(4, 1, 10), [all[1], all[4], all[7], all[0]]);
         let mut sampler = Sampler::new(vec![(0..10).collect(); 4], 2, order, None);

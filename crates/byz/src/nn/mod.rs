@@ -33,5 +33,5 @@ pub use pooled_convolution::PooledConvolution;
 pub use real::Real;
 pub use relu::{relu, relu_backward};
 pub use smooth::Smooth;
-pub use uniform::uniform_by_fan_in;
+pub use uniform::{uniform_as_pytorch, uniform_by_fan_in};
 pub(crate) use vectorized::vectorized;

@@ -1,21 +1,38 @@
 //! Where training starts: uniform in ±1/√fan_in, PyTorch's default for linear and convolution layers.
 
 use super::Real;
-use crate::{layout::Layout, random::Stream};
+use crate::{
+    layout::{Layout, Tensor},
+    pytorch_random::Generator,
+    random::Stream,
+};
 
 /// Weights and the biases that follow them, uniform within ±1/√(inputs of one output). Each tensor has its own stream, so
 /// the numbers of one layer do not move when another changes.
 pub fn uniform_by_fan_in<T: Real>(layout: &Layout, seed: u64) -> Vec<T> {
     let mut parameters = Vec::with_capacity(layout.dimension());
-    let mut bound = 1.0;
-    for tensor in layout.tensors() {
-        if let Some((_, fan_in)) = tensor.matrix() {
-            bound = 1.0 / (fan_in as f64).sqrt();
-        }
+    for (tensor, bound) in bounds(layout) {
         let mut stream = Stream::new(seed, &format!("initial {}", tensor.name), 0, 0);
         parameters.extend((0..tensor.len()).map(|_| T::from_f64(bound * (2.0 * stream.uniform() - 1.0))));
     }
     parameters
+}
+
+/// The very numbers that PyTorch's layers have, made one after another in this order after `torch.manual_seed(seed)`.
+pub fn uniform_as_pytorch<T: Real>(layout: &Layout, seed: u64) -> Vec<T> {
+    let mut generator = Generator::new(seed);
+    let numbers = bounds(layout).flat_map(|(tensor, bound)| std::iter::repeat_n(bound as f32, tensor.len()));
+    numbers.map(|bound| T::from_f64(generator.uniform(bound).into())).collect()
+}
+
+/// Every tensor with 1/√fan_in: a bias has that of the weights before it.
+fn bounds(layout: &Layout) -> impl Iterator<Item = (&Tensor, f64)> {
+    layout.tensors().iter().scan(1.0, |bound, tensor| {
+        if let Some((_, fan_in)) = tensor.matrix() {
+            *bound = 1.0 / (fan_in as f64).sqrt();
+        }
+        Some((tensor, *bound))
+    })
 }
 
 #[cfg(test)]

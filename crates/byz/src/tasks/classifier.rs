@@ -25,6 +25,12 @@ pub(super) trait Network<T: Real>: Send + Sync {
     type Space: Send;
 
     fn layout(&self) -> Layout;
+
+    /// Where training starts.
+    fn start(&self, layout: &Layout, seed: u64) -> Vec<T> {
+        uniform_by_fan_in(layout, seed)
+    }
+
     fn space(&self) -> Self::Space;
 
     /// Called before the first chunk of a batch to train on: where random numbers start.
@@ -103,7 +109,7 @@ impl<T: Smooth, N: Network<T>> Task for Classifier<T, N> {
     }
 
     fn initial_parameters(&self, seed: u64) -> Vec<T> {
-        uniform_by_fan_in(&self.layout, seed)
+        self.network.start(&self.layout, seed)
     }
 
     fn examples(&self) -> Examples<'_> {

@@ -5,7 +5,8 @@
 //!
 //! `dropout` = channel is PyTorch's Dropout2d: the first drops whole channels of a sample; the second, on activations without
 //! height and width, drops each number, exactly as Dropout2d does on a matrix. `masks` = frozen draws the same masks for every worker in
-//! every round, as the released code does on a GPU: sample k of any batch always meets the k-th mask.
+//! every round, as the released code does on a GPU: sample k of any batch always meets the k-th mask. `start` = pytorch begins where
+//! PyTorch's layers do after `torch.manual_seed`.
 
 mod network;
 
@@ -37,6 +38,12 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
             summary: "dropout masks per worker and round, or the same ones always",
             kind: Kind::Choice(&["fresh", "frozen"]),
         },
+        Parameter {
+            name: "start",
+            default: "own",
+            summary: "the initial parameters: drawn by byz, or as PyTorch draws them from the same seed",
+            kind: Kind::Choice(&["own", "pytorch"]),
+        },
         VALIDATION,
         TEST,
     ],
@@ -46,7 +53,11 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
     build: |arguments| {
         let unit = if arguments.choice("dropout") == Some("element") { Unit::Element } else { Unit::Channel };
         let masks = if arguments.choice("masks") == Some("frozen") { Masks::Frozen } else { Masks::Fresh };
-        Ok(Box::new(MnistCnn { network: Convolutional { unit, masks }, sizes: Sizes::new(arguments) }))
+        let pytorch_start = arguments.choice("start") == Some("pytorch");
+        Ok(Box::new(MnistCnn {
+            network: Convolutional { unit, masks, pytorch_start },
+            sizes: Sizes::new(arguments),
+        }))
     },
 };
 

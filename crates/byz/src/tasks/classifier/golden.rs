@@ -55,10 +55,13 @@ fn agrees_with_pytorch() {
             "logistic" => check(Regression, case),
             "mnist_mlp" => check(Perceptron, case),
             "mnist_cnn(dropout=channel,masks=fresh)" => {
-                check(Convolutional { unit: Unit::Channel, masks: Masks::Fresh }, case);
+                check(Convolutional { unit: Unit::Channel, masks: Masks::Fresh, pytorch_start: false }, case);
             }
             "mnist_cnn(dropout=element,masks=frozen)" => {
-                check(Convolutional { unit: Unit::Element, masks: Masks::Frozen }, case);
+                check(
+                    Convolutional { unit: Unit::Element, masks: Masks::Frozen, pytorch_start: false },
+                    case,
+                );
             }
             other => panic!("no such model: {other}"),
         }

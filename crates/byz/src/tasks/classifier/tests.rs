@@ -14,8 +14,10 @@ use crate::{
     },
 };
 
-const CHANNEL: Convolutional = Convolutional { unit: Unit::Channel, masks: Masks::Fresh };
-const ELEMENT: Convolutional = Convolutional { unit: Unit::Element, masks: Masks::Frozen };
+const CHANNEL: Convolutional =
+    Convolutional { unit: Unit::Channel, masks: Masks::Fresh, pytorch_start: false };
+const ELEMENT: Convolutional =
+    Convolutional { unit: Unit::Element, masks: Masks::Frozen, pytorch_start: false };
 
 fn task<T: Smooth, N: Network<T>>(network: N) -> Classifier<T, N> {
     Classifier::new(network, made_up(150, 100, 20))

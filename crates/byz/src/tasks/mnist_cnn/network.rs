@@ -2,7 +2,10 @@
 
 use crate::{
     layout::{Layout, Role},
-    nn::{Convolution, Dropout, Linear, PooledConvolution, Real, product::Into, relu, relu_backward},
+    nn::{
+        Convolution, Dropout, Linear, PooledConvolution, Real, product::Into, relu, relu_backward,
+        uniform_as_pytorch, uniform_by_fan_in,
+    },
     random::Stream,
     tasks::{
         Batch,
@@ -41,6 +44,8 @@ pub(in super::super) enum Masks {
 pub(in super::super) struct Convolutional {
     pub(in super::super) unit: Unit,
     pub(in super::super) masks: Masks,
+    /// Start where PyTorch's layers do.
+    pub(in super::super) pytorch_start: bool,
 }
 
 impl Convolutional {
@@ -100,6 +105,10 @@ impl<T: Real> Network<T> for Convolutional {
             .with("fc1.bias", &[128], Role::Vector)
             .with("fc2.weight", &[CLASSES, 128], Role::Matrix)
             .with("fc2.bias", &[CLASSES], Role::Vector)
+    }
+
+    fn start(&self, layout: &Layout, seed: u64) -> Vec<T> {
+        if self.pytorch_start { uniform_as_pytorch(layout, seed) } else { uniform_by_fan_in(layout, seed) }
     }
 
     fn space(&self) -> Space<T> {
