@@ -55,7 +55,7 @@ impl Generator {
     /// The next number of `tensor.uniform_(-bound, bound)` in single precision.
     pub(crate) fn uniform(&mut self, bound: f32) -> f32 {
         let unit = (self.next_u32() & 0x00FF_FFFF) as f32 / (1 << 24) as f32;
-        unit * (bound + bound) - bound
+        unit.mul_add(bound + bound, -bound)
     }
 }
 
