@@ -14,6 +14,7 @@ pub mod gelu;
 pub mod layer_norm;
 mod linear;
 mod masks;
+pub mod meter;
 mod pooled_convolution;
 pub mod product;
 mod real;

@@ -1,5 +1,6 @@
-//! Matrix products on slices, by the `gemm` crate: it picks AVX2 at run time and was measured best on these shapes.
+//! Matrix products on slices, by the `gemm` crate: it picks AVX2 or AVX-512 at run time and was measured best on these shapes.
 
+use super::meter;
 use crate::kernels::Scalar;
 
 /// A matrix that borrows its numbers, in any order.
@@ -68,7 +69,7 @@ pub fn multiply<T: Scalar>(
     assert!(m == 0 || n == 0 || (stride >= n && out.len() >= (m - 1) * stride + n), "no room for the result");
     // SAFETY: the three matrices lie inside their slices, as checked above and by `View::with_stride`, and `out` is
     // borrowed alone.
-    unsafe {
+    meter::product(m, n, k, || unsafe {
         gemm::gemm(
             m,
             n,
@@ -90,7 +91,7 @@ pub fn multiply<T: Scalar>(
             false,
             gemm::Parallelism::None,
         );
-    }
+    });
 }
 
 #[cfg(test)]

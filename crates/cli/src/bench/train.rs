@@ -6,10 +6,14 @@ use byz::{
     Engine, Error, Scalar, Trainer,
     experiment::{Draft, Opened, open},
     expression::split_list,
-    nn::product::{Into, View, multiply},
+    nn::{
+        meter,
+        product::{Into, View, multiply},
+    },
 };
 use serde_json::json;
 use std::{
+    fmt::Display,
     io::{self, Write},
     path::PathBuf,
     time::{Duration, Instant},
@@ -67,12 +71,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             "n = {}, f = {}, batch {}, {}, threads: {}",
             arguments.workers, arguments.byzantine, arguments.batch, arguments.defense, arguments.threads
         )?;
-        let heading = ["task", "round", "gradients", "attack", "aggregation", "step", "GFLOP/s", "sgemm"];
-        writeln!(
-            out,
-            "{:<12} {:>8} {:>9} {:>8} {:>11} {:>8} {:>8} {:>7}",
-            heading[0], heading[1], heading[2], heading[3], heading[4], heading[5], heading[6], heading[7]
-        )?;
+        let heading =
+            ["task", "round", "gradients", "attack", "aggregation", "step", "GFLOP/s", "products", "sgemm"];
+        line(&mut out, heading)?;
     }
     for task in tasks {
         let draft = Draft {
@@ -97,33 +98,46 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 "task": task, "threads": arguments.threads, "workers": arguments.workers,
                 "round_ms": times.round, "gradients_ms": gradients, "attack_ms": attack,
                 "aggregation_ms": aggregation, "step_ms": step, "gflops": gflops,
-                "sgemm_gflops": times.sgemm, "rounds": times.rounds,
+                "products_gflops": times.products, "sgemm_gflops": times.sgemm, "rounds": times.rounds,
             });
             writeln!(out, "{line}")?;
         } else {
-            writeln!(
-                out,
-                "{task:<12} {:>8} {:>9} {:>8} {:>11} {:>8} {gflops:>8.1} {:>7.1}",
-                ms(times.round),
-                ms(gradients),
-                ms(attack),
-                ms(aggregation),
-                ms(step),
-                times.sgemm
+            let rate = |rate: f64| format!("{rate:.1}");
+            let products = times.products.map_or("–".into(), rate);
+            let [round, gradients, attack, aggregation, step] =
+                [times.round, gradients, attack, aggregation, step].map(ms);
+            let rates = [rate(gflops), products, rate(times.sgemm)];
+            line(
+                &mut out,
+                [&task, &round, &gradients, &attack, &aggregation, &step, &rates[0], &rates[1], &rates[2]],
             )?;
         }
         out.flush()?;
     }
     if !arguments.json {
-        writeln!(out, "Milliseconds per round; sgemm: GFLOP/s of one thread multiplying 512×512 matrices.")?;
+        writeln!(
+            out,
+            "Milliseconds per round. GFLOP/s of the gradients with everything around them; of a thread in the\n\
+             matrix products alone; of one thread multiplying 512×512 matrices."
+        )?;
     }
     Ok(())
+}
+
+fn line(out: &mut impl Write, cells: [impl Display; 9]) -> io::Result<()> {
+    let [task, round, gradients, attack, aggregation, step, rate, products, sgemm] = cells;
+    writeln!(
+        out,
+        "{task:<10} {round:>7} {gradients:>9} {attack:>8} {aggregation:>11} {step:>7} {rate:>7} {products:>8} {sgemm:>6}"
+    )
 }
 
 /// Median milliseconds of a round and of its phases.
 struct Times {
     round: f64,
     phases: [f64; 4],
+    /// GFLOP/s of a thread in the products of a round.
+    products: Option<f64>,
     sgemm: f64,
     rounds: usize,
 }
@@ -135,6 +149,7 @@ fn measure<T: Scalar>(
 ) -> Result<(Times, f64), Error> {
     trainer.round(engine, false)?;
     let (mut rounds, mut phases, mut rates) = (Vec::new(), [const { Vec::new() }; 4], Vec::new());
+    let mut products = Vec::new();
     let start = Instant::now();
     let enough = |done: usize| match arguments.rounds {
         Some(wanted) => done >= wanted,
@@ -144,6 +159,10 @@ fn measure<T: Scalar>(
         // In turns with the rounds, so that both meet the same machine.
         if rounds.len().is_multiple_of(500) || rounds.len() < 3 {
             rates.push(sgemm());
+            // A round of its own: the clock about every product is no part of the others.
+            let (round, measured) = meter::measured(|| trainer.round(engine, false));
+            round?;
+            products.extend(measured.gflops());
         }
         let (before, clock) = (trainer.spent, Instant::now());
         trainer.round(engine, false)?;
@@ -159,8 +178,13 @@ fn measure<T: Scalar>(
         }
     }
     let count = rounds.len();
-    let times =
-        Times { round: median(rounds), phases: phases.map(median), sgemm: median(rates), rounds: count };
+    let times = Times {
+        round: median(rounds),
+        phases: phases.map(median),
+        products: (!products.is_empty()).then(|| median(products)),
+        sgemm: median(rates),
+        rounds: count,
+    };
     Ok((times, trainer.task.flops(arguments.batch)))
 }
 
