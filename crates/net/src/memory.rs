@@ -3,6 +3,9 @@
 //! Two files: the state after the last round that it answered, and the state before that round, from which it can be answered
 //! again. A kill at any moment leaves one of them whole, and either is enough to go on with the bits of a worker that was
 //! never killed.
+//!
+//! Their names hold the run's: a broker that repeats an invitation to an earlier run leads a worker there and back, and it finds
+//! what it remembered.
 
 use byz::{Error, Result, Scalar, experiment::Member};
 use std::{
@@ -30,7 +33,7 @@ impl Memory {
         if !member.remembers() {
             return Ok(None);
         }
-        let after = directory.join(format!("worker-{worker}.momentum"));
+        let after = directory.join(format!("worker-{worker}-{run}.momentum"));
         let before = after.with_extension("momentum-before");
         let mut memory = Memory { run, round: 0, after, before };
         memory.round = memory.load(member)?;
@@ -124,6 +127,24 @@ mod tests {
         assert_eq!(memory.round(), 3);
         assert_eq!(answer(&mut memory, &mut back, 4), unkilled);
         assert_ne!(told[2], unkilled);
+    }
+
+    #[test]
+    fn another_run_in_between_costs_no_momentum() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut here = member();
+        let mut memory = open(&mut here, directory.path());
+        (1..=2).for_each(|round| drop(answer(&mut memory, &mut here, round)));
+        let mut elsewhere = member();
+        let mut other = Memory::open(&mut elsewhere, "another".into(), directory.path(), 2)
+            .expect("readable")
+            .expect("a member with momentum");
+        (1..=3).for_each(|round| drop(answer(&mut other, &mut elsewhere, round)));
+
+        let mut back = member();
+        let mut again = open(&mut back, directory.path());
+        assert_eq!(again.round(), 2);
+        assert_eq!(answer(&mut again, &mut back, 3), answer(&mut memory, &mut here, 3));
     }
 
     #[test]

@@ -27,8 +27,9 @@ fn a_worker_killed_within_a_round_has_the_bits_of_one_that_was_not() {
     let federation = Federation::start(5, CONFIG, "momentum = \"worker\"\npatience = 10000.0");
     let mut workers = federation.workers(4);
     let mut coordinator = federation.coordinator(&[]);
-    let file = federation.path("worker-0.momentum");
-    federation.until(30, "momentum", || file.exists());
+    let is_kept = |name: &str| name.starts_with("worker-0-") && name.ends_with(".momentum");
+    let files = || fs::read_dir(federation.folder.path()).expect("a folder").flatten();
+    federation.until(30, "momentum", || files().any(|file| file.file_name().to_str().is_some_and(is_kept)));
     workers[0].kill();
     workers[0] = federation.worker(0, &[]);
     federation.until(30, "return", || federation.said("worker-0").contains("momentum of round 1 taken up"));
