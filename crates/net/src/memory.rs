@@ -10,6 +10,7 @@
 use byz::{Error, Result, Scalar, experiment::Member};
 use std::{
     fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -58,8 +59,13 @@ impl Memory {
         }
         if round > self.round && self.after.exists() {
             fs::rename(&self.after, &self.before).map_err(|error| Error::File {
-                path: self.before.clone(),
-                problem: format!("cannot be written: {error}"),
+                path: self.after.clone(),
+                problem: match error.kind() {
+                    ErrorKind::NotFound => {
+                        "was moved by another process of this worker; run one, or give each a --state".into()
+                    }
+                    _ => format!("cannot be renamed: {error}"),
+                },
             })?;
         }
         member.save(&self.after, &self.run, round)?;
