@@ -210,7 +210,7 @@ impl Coordinator {
         let expected = Expected { run, round, model, number: Number::of::<T>(), cut: self.cut };
         let keys = std::mem::take(&mut self.keys);
         let mut intake = Intake::new(expected, &keys);
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         let outcome = loop {
             if let Err(error) = self.ask(&broadcast).await {
                 break Err(error);
@@ -224,8 +224,9 @@ impl Coordinator {
             if hopeless || (question.enough)(answered, invalid) {
                 break Ok(());
             }
-            attempt += 1;
-            if attempt == self.retries + 1 {
+            attempt = attempt.saturating_add(1);
+            intake.try_again();
+            if attempt == self.retries.saturating_add(1) {
                 let all = keys.len();
                 (self.hear)(&format!(
                     "round {round}: {answered} of {all} workers answered, fewer than the defence needs; paused until more \
@@ -260,7 +261,6 @@ impl Coordinator {
         rows: &mut RowsMut<'_, T>,
     ) -> Result<()> {
         let (start, members) = (Instant::now(), rows.count());
-        let mut told = vec![false; members];
         let mut deadline = start + self.patience.deadline(None);
         let mut ready = false;
         loop {
@@ -282,7 +282,7 @@ impl Coordinator {
                     "worker {worker} answers another run; does another coordinator have these credentials?"
                 ));
             }
-            if taken == Taken::Hello && !std::mem::replace(&mut told[worker], true) {
+            if taken == Taken::Hello {
                 let to = self.subjects.to(worker);
                 self.send(to.clone(), from_ref(&self.invitation)).await?;
                 if intake.awaits(worker) {

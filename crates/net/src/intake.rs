@@ -13,7 +13,7 @@
 //! | early     | for a round to come                                         |
 //! | duplicate | of a chunk that is there, or of a member already judged      |
 //! | damaged   | another payload than was signed for                         |
-//! | flood     | more than any honest member sends; not even looked at        |
+//! | flood     | more than any honest member sends per attempt; not even looked at |
 //!
 //! No network here, so that anything can be thrown at it.
 
@@ -54,7 +54,9 @@ struct Member {
     chunks: Vec<bool>,
     left: usize,
     loss: f64,
-    /// Frames looked at in vain.
+    /// Has said hello in this attempt.
+    greeted: bool,
+    /// Frames of this attempt looked at in vain.
     wasted: usize,
 }
 
@@ -71,7 +73,7 @@ pub enum Taken {
     Ignored,
     /// The same, and the member has signed it for another run.
     Elsewhere,
-    /// The member is there and has nothing to do.
+    /// The member is there and has nothing to do; told once per attempt.
     Hello,
     /// A chunk went to its place.
     Chunk,
@@ -86,8 +88,14 @@ impl<'a> Intake<'a> {
     /// Expects one answer of each member.
     pub fn new(expected: Expected, keys: &'a [PublicKey]) -> Intake<'a> {
         let left = expected.cut.chunks();
-        let member =
-            || Member { standing: Standing::Waiting, chunks: Vec::new(), left, loss: 0.0, wasted: 0 };
+        let member = || Member {
+            standing: Standing::Waiting,
+            chunks: Vec::new(),
+            left,
+            loss: 0.0,
+            greeted: false,
+            wasted: 0,
+        };
         Intake { expected, keys, members: keys.iter().map(|_| member()).collect(), ignored: BTreeMap::new() }
     }
 
@@ -107,9 +115,16 @@ impl<'a> Intake<'a> {
         matches!(self.members[worker].standing, Standing::Waiting)
     }
 
+    /// The model is sent once more, and everybody may say hello, and err, once more: a run can be paused for days.
+    pub fn try_again(&mut self) {
+        for member in &mut self.members {
+            (member.greeted, member.wasted) = (false, 0);
+        }
+    }
+
     /// Takes what came on this member's subject.
     pub fn take<T: Scalar>(&mut self, worker: usize, bytes: &[u8], rows: &mut RowsMut<'_, T>) -> Taken {
-        // An honest member sends its chunks a few times at most, and a hello now and then.
+        // An honest member sends its chunks a few times at most.
         if self.members[worker].wasted > 64 + 4 * self.expected.cut.chunks() {
             return self.ignore(worker, "flood");
         }
@@ -145,8 +160,15 @@ impl<'a> Intake<'a> {
             return Err(Fault::Ignored("foreign"));
         }
         if frame.header.kind == Kind::Hello {
-            self.members[worker].wasted += 1;
-            return if frame.is_signed_by(key) { Ok(Taken::Hello) } else { Err(Fault::Ignored("forged")) };
+            // It says so every two seconds, however long the attempt. One is answered; more cost nothing and prove nothing.
+            if self.members[worker].greeted {
+                return Ok(Taken::Ignored);
+            }
+            if !frame.is_signed_by(key) {
+                return Err(Fault::Ignored("forged"));
+            }
+            self.members[worker].greeted = true;
+            return Ok(Taken::Hello);
         }
         let elsewhere = frame.header.kind == Kind::Update && frame.header.run != self.expected.run;
         if elsewhere && frame.is_signed_by(key) {

@@ -185,6 +185,35 @@ fn a_flood_is_not_even_looked_at_and_drowns_its_sender_alone() {
     }
 }
 
+#[test]
+fn hellos_of_a_paused_run_keep_nobody_from_answering() {
+    let mut data = vec![0f32; WORKERS * DIMENSION];
+    let mut rows = RowsMut::new(&mut data, DIMENSION);
+    let mut intake = Intake::new(expected(), &PUBLIC);
+    let hello = Header::plain(Kind::Hello, [0; 16], 1).seal(&KEYS[1], &[]);
+    for _ in 0..3 {
+        intake.try_again();
+        // One is answered in each attempt, and an attempt may last an hour.
+        assert_eq!(intake.take(1, &hello, &mut rows), Taken::Hello);
+        (0..1800).for_each(|_| assert_eq!(intake.take(1, &hello, &mut rows), Taken::Ignored));
+    }
+    for (worker, bytes) in all_chunks(1) {
+        assert_ne!(intake.take(worker, &bytes, &mut rows), Taken::Ignored);
+    }
+    assert_eq!(intake.finish().arrivals[1], Arrival::Row { loss: 0.5 });
+}
+
+#[test]
+fn whoever_erred_too_often_is_looked_at_again_in_the_next_attempt() {
+    let mut data = vec![0f32; WORKERS * DIMENSION];
+    let mut rows = RowsMut::new(&mut data, DIMENSION);
+    let mut intake = Intake::new(expected(), &PUBLIC);
+    (0..1000).for_each(|_| assert_eq!(intake.take(1, b"noise", &mut rows), Taken::Ignored));
+    assert_eq!(intake.take(1, &honest(1, 0), &mut rows), Taken::Ignored);
+    intake.try_again();
+    assert_eq!(intake.take(1, &honest(1, 0), &mut rows), Taken::Chunk);
+}
+
 proptest! {
     #[test]
     fn no_bytes_break_it_or_accuse_anybody(frames in prop::collection::vec((0..WORKERS, prop::collection::vec(any::<u8>(), 0..400)), 0..20)) {
