@@ -3,7 +3,6 @@
 use crate::{keys::PublicKey, subjects::Subjects};
 use byz::{Error, experiment::Config};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// Who takes part, and how long rounds wait for them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,8 +98,8 @@ impl Membership {
                 return usage(format!("network.members: worker {index}'s key is somebody else's too"));
             }
         }
-        if Duration::try_from_secs_f64(self.deadline).is_err() || self.deadline < 0.1 {
-            return usage(format!("network.deadline = {}: expected seconds from 0.1", self.deadline));
+        if !(0.1..=1e6).contains(&self.deadline) {
+            return usage(format!("network.deadline = {}: expected 0.1 to 1000000 seconds", self.deadline));
         }
         if !(1.0..=1e6).contains(&self.patience) {
             return usage(format!("network.patience = {}: expected 1 to 1000000", self.patience));

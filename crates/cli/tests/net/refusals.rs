@@ -51,6 +51,7 @@ fn a_configuration_that_cannot_be_networked_says_why() {
         ("tolerance = 1", "tolerance = 3", "nearest_neighbor_mixing is not defined"),
         ("patience = 4.0", "patience = 0.5", "network.patience"),
         ("deadline = 60.0", "deadline = nan", "network.deadline"),
+        ("deadline = 60.0", "deadline = 1e19", "0.1 to 1000000 seconds"),
         ("chunk = 524288", "chunk = 1", "network.chunk"),
         ("retries = 2", "retris = 2", "retris"),
         ("[network]", "[net]", "unknown field"),
