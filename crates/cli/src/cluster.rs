@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         workers: arguments.workers,
         listen: format!("127.0.0.1:{port}"),
         tls: None,
-        max_payload: 4 << 20,
+        max_payload: plan::USUAL_PAYLOAD,
     };
     let table = configuration(&arguments.config)?;
     let membership = plan.write(&folder)?;

@@ -48,7 +48,7 @@ struct Config {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
     /// Bytes that a message may have
-    #[arg(long, value_name = "BYTES", default_value_t = 4 << 20)]
+    #[arg(long, value_name = "BYTES", default_value_t = plan::USUAL_PAYLOAD)]
     max_payload: usize,
 }
 

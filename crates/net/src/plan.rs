@@ -35,6 +35,11 @@ pub struct Plan {
 const LEAST_PAYLOAD: usize = 1024 + HEADER;
 const MOST_PAYLOAD: usize = 64 << 20;
 
+/// A frame with the usual chunk, and a little: a queue holds so many messages, however large they are.
+pub const USUAL_PAYLOAD: usize = 513 << 10;
+/// What the broker keeps for a slow reader: bytes per worker.
+const PENDING: usize = 16 << 20;
+
 /// The file names in the directory of a plan.
 pub const BROKER: &str = "nats-server.conf";
 /// The `[network]` section.
@@ -106,7 +111,7 @@ impl Plan {
             self.name,
             self.listen,
             self.max_payload,
-            (self.max_payload * 4 * self.workers).max(128 << 20),
+            (PENDING * self.workers).max(128 << 20),
         );
         text += &match &self.tls {
             Some((certificate, key)) => format!(

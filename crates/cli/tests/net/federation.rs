@@ -70,7 +70,7 @@ impl Federation {
             workers,
             listen: format!("127.0.0.1:{port}"),
             tls: None,
-            max_payload: 4 << 20,
+            max_payload: plan::USUAL_PAYLOAD,
         };
         let membership = plan.write(&folder.path().join("keys")).expect("a plan");
         // What a test says of the network stands in the place of the default.
