@@ -67,7 +67,7 @@ fn dismiss(arguments: &Arguments, config: &Config, membership: &Membership) -> R
     let credentials = Credentials::read(&arguments.broker.creds)?;
     let run = RunId::kept_in(&run::place(&arguments.run, config))?;
     let access = arguments.broker.access(credentials.broker.clone());
-    Coordinator::dismiss(&access, membership, &credentials.key()?, run)
+    Coordinator::dismiss(&access, membership, &credentials.key()?, run, config)
 }
 
 struct Federation<'a> {

@@ -10,7 +10,7 @@
 
 use crate::{
     cut::Cut,
-    frame::{COORDINATOR, Header, Kind, Number, Run},
+    frame::{COORDINATOR, Frame, HEADER, Header, Kind, Number, Run},
     intake::{Expected, Intake, Taken},
     keys::{PublicKey, SigningKey},
     link::{Access, Hear},
@@ -112,7 +112,8 @@ impl Coordinator {
         let cut = Cut::fitting(dimension, size_of::<T>(), membership.chunk);
         let runtime = Arc::new(runtime()?);
         let client = runtime.block_on(access.connect("byz coordinator", cut.chunks(), hear.clone()))?;
-        let (most, needed) = (client.max_payload(), membership.chunk + crate::frame::HEADER);
+        let invitation = invite(run, config, membership, &key);
+        let (most, needed) = (client.max_payload(), invitation.len().max(membership.chunk + HEADER));
         if most < needed {
             return Err(Error::Usage(format!(
                 "the broker takes messages of {most} bytes, and frames have up to {needed}: lower network.chunk or raise \
@@ -131,8 +132,6 @@ impl Coordinator {
             }
             Ok::<_, Error>((inbox, listeners))
         })?;
-        let text = Invitation::new(config, membership.momentum).to_json();
-        let invitation = Header::plain(Kind::Invitation, run, COORDINATOR).seal(&key, text.as_bytes());
         Ok(Coordinator {
             keys: membership.members.clone(),
             patience: Patience {
@@ -155,13 +154,16 @@ impl Coordinator {
         })
     }
 
-    /// Tells workers that still wait for a run that it is over: whoever hears one of a few calls within three seconds.
+    /// Tells workers that still wait for a run that it is over: whoever says hello within three seconds. They are told of which
+    /// run, because they end with their own only; whoever is busy with another says no hello, and is left alone.
     pub fn dismiss(
         access: &Access,
         membership: &Membership,
         key: &SigningKey,
         RunId(run): RunId,
+        config: &Config,
     ) -> Result<()> {
+        let invitation = invite(run, config, membership, key);
         let end = Header::plain(Kind::End, run, COORDINATOR).seal(key, &[]);
         let quiet: Hear = Arc::new(|_| {});
         runtime()?.block_on(async {
@@ -169,12 +171,23 @@ impl Coordinator {
             // Without a broker nobody waits at it.
             let Ok(client) = client else { return Ok(()) };
             let client = client?;
-            let until = Instant::now() + DISMISSAL;
-            while Instant::now() < until {
-                let sent = client.publish(membership.subjects().down(), end.clone()).await;
-                sent.map_err(|error| Error::Network(format!("cannot tell that the run is over: {error}")))?;
-                tokio::time::sleep(DISMISSAL / 6).await;
+            let (subjects, mut inbox) = (membership.subjects(), Inbox::new());
+            for worker in 0..membership.members.len() {
+                listen(&client, &subjects, worker, &mut inbox).await?;
             }
+            let until = Instant::now() + DISMISSAL;
+            while let Ok(Some((worker, bytes))) = timeout_at(until, inbox.next()).await {
+                let hello = Frame::read(&bytes).is_some_and(|frame| {
+                    frame.header.kind == Kind::Hello && frame.is_signed_by(&membership.members[worker])
+                });
+                for frame in [&invitation, &end].into_iter().filter(|_| hello) {
+                    let sent = client.publish(subjects.to(worker), frame.clone()).await;
+                    let failed = |error| Error::Network(format!("cannot tell that the run is over: {error}"));
+                    sent.map_err(failed)?;
+                }
+            }
+            // Who does not hear it waits, and can be told to end.
+            let _ = tokio::time::timeout(DISMISSAL, client.flush()).await;
             Ok(())
         })
     }
@@ -298,6 +311,12 @@ impl<T: Scalar> Collector<T> for Coordinator {
         let handle = self.runtime.handle().clone();
         handle.block_on(self.round(question, rows))
     }
+}
+
+/// What the run is, signed.
+fn invite(run: Run, config: &Config, membership: &Membership, key: &SigningKey) -> Bytes {
+    let text = Invitation::new(config, membership.momentum).to_json();
+    Header::plain(Kind::Invitation, run, COORDINATOR).seal(key, text.as_bytes())
 }
 
 /// One thread beside the caller's keeps the connection alive while rounds are computed.

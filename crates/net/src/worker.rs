@@ -162,8 +162,8 @@ impl Worker {
             Kind::Invitation if !known && frame.is_signed_by(coordinator) && frame.is_whole() => {
                 *session = Some(self.join(&frame, open)?);
             }
-            // Whoever has no run yet came too late for this one.
-            Kind::End if (known || session.is_none()) && frame.is_signed_by(coordinator) => {
+            // Of a run that it is not in, it may be a recording.
+            Kind::End if known && frame.is_signed_by(coordinator) => {
                 *session = None;
                 (self.hear)(&format!("worker {}: the run is over", self.id));
                 return Ok(Heard::Over);
