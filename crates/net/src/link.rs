@@ -2,7 +2,9 @@
 
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use byz::Error;
-use std::{error::Error as StdError, io, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    error::Error as StdError, fmt::Display, fs, io, net::IpAddr, path::PathBuf, sync::Arc, time::Duration,
+};
 
 /// Hears what a person should know.
 pub type Hear = Arc<dyn Fn(&str) + Send + Sync>;
@@ -29,6 +31,7 @@ impl Access {
     /// Connects; while nobody answers, tries again every second.
     pub async fn connect(&self, name: &str, waiting: usize, hear: Hear) -> Result<Client, Error> {
         let address = self.address()?;
+        self.check_authority()?;
         let mut told = false;
         loop {
             let options = self.options(name, waiting, hear.clone());
@@ -70,6 +73,17 @@ impl Access {
             )));
         }
         Ok(address)
+    }
+
+    /// The client library names no file, and takes one without a certificate for nothing to trust besides.
+    fn check_authority(&self) -> Result<(), Error> {
+        let Some(path) = &self.authority else { return Ok(()) };
+        let unusable = |problem: &dyn Display| Error::Usage(format!("--tls {}: {problem}", path.display()));
+        let bytes = fs::read(path).map_err(|error| unusable(&error))?;
+        match String::from_utf8_lossy(&bytes).contains("-----BEGIN CERTIFICATE-----") {
+            true => Ok(()),
+            false => Err(unusable(&"no certificate in PEM is in it")),
+        }
     }
 
     fn is_encrypted(&self) -> bool {

@@ -25,6 +25,8 @@ fn plain_text_beyond_this_machine_needs_to_be_insisted_on() {
     refused(&["net", "config", "--workers", "0", "--out", "/nowhere/x"], 2, "1 to 65536");
     refused(&["net", "config", "--workers", "1", "--out", "y", "--name", "a.b"], 2, "network.name");
     refused(&["worker", "--creds", "/nowhere/creds"], 2, "/nowhere/creds");
+    refused(&["worker", "--creds", &creds, "--tls", "/nowhere/ca.pem"], 2, "/nowhere/ca.pem");
+    refused(&["worker", "--creds", &creds, "--tls", &creds], 2, "no certificate");
     // A secret is for its owner alone.
     #[cfg(unix)]
     {
