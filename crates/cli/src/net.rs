@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let last = plan::worker_file(config.workers - 1);
     for (file, what) in [
         (plan::BROKER.to_string(), "for nats-server -c"),
-        (plan::NETWORK.to_string(), "to append to the coordinator's configuration"),
+        (plan::NETWORK.to_string(), "to append to the run's configuration"),
         (plan::COORDINATOR.to_string(), "secret: for byz coordinator --creds"),
         (format!("{} to {last}", plan::worker_file(0)), "secret: one per worker"),
     ] {

@@ -18,6 +18,8 @@ fn plain_text_beyond_this_machine_needs_to_be_insisted_on() {
     let keys = keys.to_str().expect("text");
     let made = byz(&["net", "config", "--workers", "2", "--out", keys]).output().expect("started");
     assert!(made.status.success());
+    let told = String::from_utf8_lossy(&made.stdout);
+    assert!(told.lines().skip(1).all(|line| line.chars().count() <= 80), "{told}");
     let creds = format!("{keys}/{}", plan::worker_file(1));
     refused(&["worker", "--nats", "nats://broker.example:4222", "--creds", &creds], 2, "without encryption");
     refused(&["worker", "--nats", "nats://127.0.0.1:1", "--creds", &creds, "--id", "0"], 2, "worker 1's");
