@@ -10,7 +10,7 @@ use clap::builder::PossibleValuesParser;
 use std::{
     io::{self, Read, Write},
     path::PathBuf,
-    process::exit,
+    process::{self, exit, id},
 };
 
 /// Prepare runs whose workers are elsewhere.
@@ -87,13 +87,17 @@ pub(crate) fn drills() -> PossibleValuesParser {
     PossibleValuesParser::new(Drill::ALL.map(|(name, _)| name))
 }
 
-/// Ends the process when standard input ends: with whoever started it, however that ended.
+/// Ends the process when standard input ends: with whoever started it, however that ended. As if interrupted, so that a
+/// coordinator ends its round and keeps it.
 pub(crate) fn end_with_input() {
     std::thread::spawn(|| {
         let mut rest = [0; 64];
         while io::stdin().read(&mut rest).is_ok_and(|read| read > 0) {}
-        byz::files::discard_unfinished();
-        exit(130);
+        let told = process::Command::new("kill").args(["-INT", &id().to_string()]).status();
+        if !told.is_ok_and(|status| status.success()) {
+            byz::files::discard_unfinished();
+            exit(130);
+        }
     });
 }
 

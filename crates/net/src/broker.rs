@@ -45,7 +45,11 @@ impl Broker {
         })?;
         let words = File::options().create(true).append(true).open(log);
         let words = words.map_err(|error| failed(format!("{}: {error}", log.display())))?;
-        let spawned = Command::new("sh")
+        let mut shell = Command::new("sh");
+        // An interrupt at the terminal is for whoever started it, who may have something to end first.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+        let spawned = shell
             .args(["-c", ENDS_WITH_US])
             .arg(program)
             .arg(configuration)

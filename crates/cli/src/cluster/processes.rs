@@ -1,5 +1,7 @@
-//! The processes of a cluster. Each ends when its standard input does, so none outlives the command, however that ends.
+//! The processes of a cluster. Each ends when its standard input does, so none outlives the command, however that ends. An
+//! interrupt at the terminal reaches the command alone: the coordinator can end its round while the workers are there.
 
+use crate::exit;
 use byz::Error;
 use byz_net::plan::{COORDINATOR, worker_file};
 use std::{
@@ -7,7 +9,12 @@ use std::{
     fs::File,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
 };
+
+/// How long an interrupted coordinator may take to end its round.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Processes {
     program: PathBuf,
@@ -33,6 +40,8 @@ impl Processes {
 
     fn command(&self, command: &str, credentials: &str) -> Command {
         let mut child = Command::new(&self.program);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut child, 0);
         child.args([command, "--until-eof", "--nats", &self.url, "--creds"]);
         child.arg(self.folder.join(credentials)).stdin(Stdio::piped());
         if let Some(data) = &self.data {
@@ -72,11 +81,25 @@ impl Processes {
         let failed =
             |error: std::io::Error| Error::Internal(format!("the coordinator does not start: {error}"));
         let mut child = child.spawn().map_err(failed)?;
-        // Held open until the coordinator has ended by itself.
-        let input = child.stdin.take();
-        let status = child.wait().map_err(failed)?;
-        drop(input);
-        Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+        let mut input = child.stdin.take();
+        let mut until = None;
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                break status;
+            }
+            if exit::stopping() && until.is_none() {
+                // It takes that for an interrupt, ends its round and keeps it.
+                drop(input.take());
+                until = Some(Instant::now() + PATIENCE);
+            }
+            if until.is_some_and(|until| Instant::now() > until) {
+                // Gone already is as good.
+                let _ = child.kill();
+            }
+            sleep(Duration::from_millis(20));
+        };
+        let killed = if until.is_some() { 130 } else { 1 };
+        Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(killed))
     }
 }
 

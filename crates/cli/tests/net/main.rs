@@ -3,6 +3,8 @@
 mod again;
 mod bits;
 mod chaos;
+#[cfg(unix)]
+mod cluster;
 mod drills;
 mod federation;
 mod refusals;
