@@ -105,9 +105,10 @@ impl<'a> Geometry<'a> {
         self.messages + position.expect("a rule may only use the references it requires")
     }
 
-    /// The `count` messages nearest to a point, itself included if it is a message, by (distance, index).
+    /// The `count` messages nearest to a point, itself included if it is a message, by (distance, index); distances that only rounding
+    /// tells apart are equal.
     pub fn nearest(&self, point: usize, count: usize) -> Vec<usize> {
-        let mut order = ascending(&self.squared.row(point)[..self.messages]);
+        let mut order = ranked(&self.squared.row(point)[..self.messages]);
         order.truncate(count);
         order
     }
@@ -116,9 +117,9 @@ impl<'a> Geometry<'a> {
     pub fn farthest(&self, point: usize, count: usize, farthest: &mut Vec<usize>) {
         let row = &self.squared.row(point)[..self.messages];
         farthest.clear();
+        let sorted = || ranked(row).split_off(self.messages - count.min(self.messages));
         if count > FEW {
-            farthest.extend(ascending(row).drain(self.messages - count.min(self.messages)..));
-            return;
+            return farthest.extend(sorted());
         }
         // Keeping the few farthest so far, the nearest of them last, is quicker than sorting. Among equals the highest index
         // is the farthest, so a later one goes before.
@@ -135,6 +136,11 @@ impl<'a> Geometry<'a> {
                 place -= 1;
             }
             kept[place] = (distance, message);
+        }
+        // Where the last that is kept and the first that is not are equal but for rounding, indices decide.
+        let cut = kept[full.saturating_sub(1)].0 * (1.0 - ROUNDING);
+        if full > 0 && row.iter().filter(|&&distance| distance >= cut).count() > full {
+            return farthest.extend(sorted());
         }
         farthest.extend(kept[..full].iter().map(|(_, message)| message));
     }
@@ -247,6 +253,18 @@ impl<'a> Geometry<'a> {
         Some(squared)
     }
 
+    /// These points measured again in f64, in an extra pass; none where they are mixed rows or as good already.
+    pub fn exactly(&self) -> Option<Geometry<'a>> {
+        let rounded = self.source.resolution() > ROUNDING && self.mixing.is_none();
+        rounded.then(|| Geometry {
+            squared: self.source.distances(&Matrix::identity(self.points())),
+            messages: self.messages,
+            references: self.references.clone(),
+            mixing: None,
+            source: self.source,
+        })
+    }
+
     /// The same points seen on some coordinates only.
     pub fn on_coordinates(&self, coordinates: &[usize]) -> Geometry<'a> {
         let mut squared = self.source.distances_on(coordinates);
@@ -330,6 +348,18 @@ pub fn ranked(scores: &[f64]) -> Vec<usize> {
         first += equals;
     }
     order
+}
+
+/// Whether the `count` lowest scores are told from the others, by more than a relative error in each of them or not at all.
+pub fn is_cut_clear(scores: &[f64], count: usize, error: f64) -> bool {
+    let order = ranked(scores);
+    let Some((&inside, &outside)) =
+        count.checked_sub(1).and_then(|last| order.get(last).zip(order.get(count)))
+    else {
+        return true;
+    };
+    let (low, high) = (scores[inside].min(scores[outside]), scores[inside].max(scores[outside]));
+    high <= low * (1.0 + ROUNDING) || high > low * (1.0 + 2.0 * error)
 }
 
 /// Indices in ascending order of value; the lowest index first among equals.

@@ -4,7 +4,7 @@
 //! asks for when distances alone would cancel; they combine rows in f64 before they measure.
 
 mod combinations;
-mod far;
+mod second_look;
 mod short_rows;
 
 use crate::{

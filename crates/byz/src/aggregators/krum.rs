@@ -11,7 +11,7 @@ use super::Aggregator;
 use crate::{
     defense::Round,
     error::Result,
-    geometry::{Geometry, ranked},
+    geometry::{Geometry, is_cut_clear, ranked},
     plan::{Decision, Note},
     registry::{Arguments, Entry, Kind, Parameter, Properties},
     theory::{Constants, Counts, Definition},
@@ -111,6 +111,19 @@ impl Scoring {
         members.iter().map(score).collect()
     }
 
+    /// The scores of all messages; measured in f64 where rounding would decide which are the `count` lowest.
+    pub(super) fn decided(&self, geometry: &Geometry<'_>, round: &Round<'_>, count: usize) -> Vec<f64> {
+        let n = geometry.messages();
+        let everyone: Vec<usize> = (0..n).collect();
+        let neighbors = self.neighbors(n, round.tolerance);
+        let scores = self.scores(geometry, &everyone, neighbors);
+        // A fourth power has twice the relative error of a square.
+        if is_cut_clear(&scores, count, 2.0 * geometry.resolution()) {
+            return scores;
+        }
+        geometry.exactly().map_or(scores, |geometry| self.scores(&geometry, &everyone, neighbors))
+    }
+
     fn cost(&self, squared: f64, unit: f64) -> f64 {
         match self.power {
             1 => squared.sqrt(),
@@ -171,9 +184,7 @@ impl Aggregator for Krum {
     }
 
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
-        let n = geometry.messages();
-        let everyone: Vec<usize> = (0..n).collect();
-        let scores = self.0.scores(geometry, &everyone, self.0.neighbors(n, round.tolerance));
+        let scores = self.0.decided(geometry, round, 1);
         let selected = ranked(&scores)[0];
         let decision = Decision::mean_of(&[selected], geometry.points());
         Ok(decision.note("selected", Note::Rows(vec![selected])).note("scores", Note::Numbers(scores)))

@@ -70,11 +70,10 @@ impl Aggregator for MultiKrum {
     }
 
     fn plan(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Decision> {
-        let n = geometry.messages();
-        let everyone: Vec<usize> = (0..n).collect();
-        let scores = self.scoring.scores(geometry, &everyone, self.scoring.neighbors(n, round.tolerance));
+        let count = self.select(geometry.messages(), round.tolerance);
+        let scores = self.scoring.decided(geometry, round, count);
         let mut selected = ranked(&scores);
-        selected.truncate(self.select(n, round.tolerance));
+        selected.truncate(count);
         let decision = Decision::mean_of(&selected, geometry.points());
         Ok(decision.note("selected", Note::Rows(selected)).note("scores", Note::Numbers(scores)))
     }
