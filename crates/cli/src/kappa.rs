@@ -91,6 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             "lower_bound": counts.least_possible(), "leverage": counts.leverage(), "unbounded": known.unbounded,
             // JSON has no infinity.
             "found": found.as_ref().map(|instance| instance.ratio.min(f64::MAX)),
+            "found_infinite": found.as_ref().map(|instance| instance.ratio.is_infinite()),
+            "honest": found.as_ref().map(|instance| [instance.honest.start, instance.honest.end]),
             "instance": found.as_ref().map(|_| &arguments.output),
             "looks": arguments.search.and(budget.as_ref()).map(|budget| budget.looks),
             "seconds": arguments.search.and(budget.as_ref()).map(Budget::seconds),
@@ -193,16 +195,20 @@ fn tell(
         write!(out, "\n{}", wrap("No constant holds: ", 2, &format!("{why}.")))?;
     }
     if let Some(instance) = found {
-        let (file, honest) = (arguments.output.display(), n - f);
+        let (file, honest) = (arguments.output.display(), &instance.honest);
         if d <= 4 && n <= 20 {
             writeln!(out)?;
             for (i, row) in instance.rows.iter().enumerate() {
-                let who = if i < honest { "honest" } else { "Byzantine" };
+                let who = if honest.contains(&i) { "honest" } else { "Byzantine" };
                 let numbers: Vec<String> = row.iter().map(|value| format!("{value:>12.4e}")).collect();
                 writeln!(out, "{who:<10}{i:>3} {}", numbers.join(" "))?;
             }
         }
-        let text = format!("{file} holds these messages, the {honest} honest ones first; look at them with");
+        let place = if honest.start == 0 { "first" } else { "last" };
+        let text = format!(
+            "{file} holds these messages, the {} honest ones {place}; look at them with",
+            honest.len()
+        );
         write!(out, "\n{}", wrap("", 0, &text))?;
         writeln!(out, "  byz aggregate {file} --explain --tolerance {f} \\")?;
         writeln!(out, "    --rule '{}'", arguments.rule)?;

@@ -35,7 +35,8 @@ impl PreAggregator for NearestNeighborMixing {
     }
 
     /// Squared: Allouah et al. 2023. Linear: the mixed honest rows are in the mean 2α(1 + C) of the honest spread from the honest mean,
-    /// α = f/(n−f); the published form is (8κ+4)αC.
+    /// α = f/(n−f); the published form is (8κ+4)αC. Where the honest agree, they are mixed to what they were, and f copies far away to f
+    /// copies of anything: so a rule without a constant, which such rows show, has none behind mixing either.
     fn robustness(&self, constants: Constants, counts: &Counts) -> Constants {
         let share = counts.tolerance as f64 / counts.honest();
         let leverage = counts.leverage();
@@ -47,7 +48,7 @@ impl PreAggregator for NearestNeighborMixing {
                 constants.proved.map(|kappa| (4.0 * kappa + 2.0) * share * (1.0 + leverage)),
             ),
         };
-        Constants { paper, proved, ..Constants::UNKNOWN }
+        Constants { paper, proved, exact: None, unbounded: constants.unbounded }
     }
 
     fn mix(&self, geometry: &Geometry<'_>, round: &Round<'_>) -> Result<Matrix> {

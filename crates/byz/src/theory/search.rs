@@ -1,6 +1,6 @@
 //! Messages that make a defence err: hill climbing from structured starts.
 //!
-//! An instance is n rows, the honest ones first. Its ratio is the left side of the definition over the spread on the right, so no ratio
+//! An instance is n rows, with the Byzantine ones last or, because ties go to the lowest index, first. Its ratio is the left side of the definition over the spread on the right, so no ratio
 //! exceeds a proved constant, and the largest one found is a lower bound on the coefficient that anyone can check.
 
 mod moves;
@@ -15,14 +15,37 @@ use crate::{
 };
 use moves::change;
 use starts::{start, structured};
+use std::ops::Range;
 
 /// Messages and what a defence makes of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// The honest rows, then the Byzantine ones.
+    /// The messages.
     pub rows: Vec<Vec<f64>>,
+    /// Which of them are honest.
+    pub honest: Range<usize>,
     /// Error over spread; infinite where the honest agree and the aggregate does not.
     pub ratio: f64,
+}
+
+/// A place of a climb.
+#[derive(Clone)]
+struct Place {
+    /// The honest rows, then the Byzantine ones.
+    rows: Vec<Vec<f64>>,
+    /// Whether the Byzantine ones are sent first.
+    liars_first: bool,
+    ratio: f64,
+}
+
+impl Place {
+    /// The rows as they are sent.
+    fn instance(mut self, counts: &Counts) -> Instance {
+        let first = if self.liars_first { counts.tolerance.min(self.rows.len()) } else { 0 };
+        self.rows.rotate_right(first);
+        let honest = first..first + self.rows.len().saturating_sub(counts.tolerance);
+        Instance { rows: self.rows, honest, ratio: self.ratio }
+    }
 }
 
 /// Moves without success after which a climb begins elsewhere.
@@ -46,59 +69,61 @@ pub fn search(
     mut proceed: impl FnMut(f64) -> bool,
 ) -> Result<Instance> {
     // Nothing is worse than an infinite ratio.
-    let mut look = |rows: &[Vec<f64>]| {
-        let ratio = ratio(defense, counts, rows)?;
-        Ok::<_, Error>((ratio, proceed(ratio) && ratio < f64::INFINITY))
+    let mut look = |place: &mut Place| {
+        place.ratio = ratio(defense, counts, place)?;
+        Ok::<_, Error>(proceed(place.ratio) && place.ratio < f64::INFINITY)
     };
-    let mut best = Instance { rows: Vec::new(), ratio: f64::NEG_INFINITY };
+    let mut best = Place { rows: Vec::new(), liars_first: false, ratio: f64::NEG_INFINITY };
     // All of these are looked at, and the first climb begins at the worst of them.
-    for rows in structured(counts, defense.robustness(counts).unbounded.is_some()) {
-        let (ratio, proceed) = look(&rows)?;
-        if ratio > best.ratio {
-            best = Instance { rows, ratio };
+    for (rows, liars_first) in structured(counts, defense.robustness(counts).unbounded.is_some()) {
+        let mut here = Place { rows, liars_first, ratio: 0.0 };
+        let proceed = look(&mut here)?;
+        if here.ratio > best.ratio {
+            best = here;
         }
         if !proceed {
-            return Ok(best);
+            return Ok(best.instance(counts));
         }
     }
     for number in 0.. {
         let mut stream = Stream::new(seed, "kappa", 0, number);
         let mut here = best.clone();
         if number > 0 {
-            here.rows = start(counts, number, &mut stream);
-            let (ratio, proceed) = look(&here.rows)?;
-            here.ratio = ratio;
+            here =
+                Place { rows: start(counts, number, &mut stream), liars_first: number % 3 == 2, ratio: 0.0 };
+            let proceed = look(&mut here)?;
             if here.ratio > best.ratio {
                 best.clone_from(&here);
             }
             if !proceed {
-                return Ok(best);
+                return Ok(best.instance(counts));
             }
         }
         let mut failures = 0;
         while failures <= PATIENCE {
-            let mut rows = here.rows.clone();
-            change(&mut rows, counts, &mut stream);
-            let (ratio, proceed) = look(&rows)?;
-            failures = if ratio > here.ratio { 0 } else { failures + 1 };
+            let mut there = here.clone();
+            change(&mut there.rows, counts, &mut stream);
+            let proceed = look(&mut there)?;
+            failures = if there.ratio > here.ratio { 0 } else { failures + 1 };
             // Level ground is walked on: ratios of rules that select are flat in places.
-            if ratio >= here.ratio {
-                here = Instance { rows, ratio };
+            if there.ratio >= here.ratio {
+                here = there;
             }
             if here.ratio > best.ratio {
                 best.clone_from(&here);
             }
             if !proceed {
-                return Ok(best);
+                return Ok(best.instance(counts));
             }
         }
     }
-    Ok(best)
+    Ok(best.instance(counts))
 }
 
 /// Error over spread; negative where the defence refuses, or the honest have more leverage than was promised.
-fn ratio(defense: &Defense, counts: &Counts, rows: &[Vec<f64>]) -> Result<f64> {
-    let honest = &rows[..rows.len() - counts.tolerance];
+fn ratio(defense: &Defense, counts: &Counts, place: &Place) -> Result<f64> {
+    let rows = &place.rows[..];
+    let (honest, byzantine) = rows.split_at(rows.len() - counts.tolerance);
     let count = honest.len() as f64;
     // About the first row: equal rows have it as their mean.
     let from_first = |k: usize| honest.iter().map(|row| row[k] - honest[0][k]).sum::<f64>() / count;
@@ -109,7 +134,9 @@ fn ratio(defense: &Defense, counts: &Counts, rows: &[Vec<f64>]) -> Result<f64> {
     if counts.leverage.is_some_and(|leverage| longest > leverage * mean_length) {
         return Ok(-1.0);
     }
-    let aggregate = match defense.aggregate(&Messages::from_rows(rows), &Options::default()) {
+    let (first, last) = if place.liars_first { (byzantine, honest) } else { (honest, byzantine) };
+    let sent: Vec<&[f64]> = first.iter().chain(last).map(Vec::as_slice).collect();
+    let aggregate = match defense.aggregate(&Messages::from_rows(&sent), &Options::default()) {
         Ok(result) => result.vector,
         Err(Error::Refused { .. }) => return Ok(-1.0),
         Err(other) => return Err(other),
@@ -248,7 +275,7 @@ mod tests {
             left > 0
         });
         let instance = instance.unwrap();
-        let honest: Vec<f64> = instance.rows[..7].iter().map(|row| row[0]).collect();
+        let honest: Vec<f64> = instance.rows[instance.honest].iter().map(|row| row[0]).collect();
         let mean = honest.iter().sum::<f64>() / 7.0;
         let lengths: Vec<f64> = honest.iter().map(|value| (value - mean).abs()).collect();
         let longest = lengths.iter().copied().fold(0.0, f64::max);
@@ -271,6 +298,25 @@ mod tests {
             assert!(Defense::new(rule, 2).unwrap().robustness(&counts).unbounded.is_some(), "{rule}");
             assert!(ratio > 1e3, "{rule}: {ratio}");
         }
+    }
+
+    /// Copies far away mix to equal rows, which score zero like the honest ones, and the lowest index wins.
+    #[test]
+    fn liars_may_have_the_lowest_indices() {
+        let defense = Defense::new("nnm+krum", 2).unwrap();
+        let (messages, tolerance, definition) = (5, 2, Definition::Linear);
+        let counts = Counts { messages, tolerance, dimension: 1, definition, leverage: None };
+        assert!(defense.robustness(&counts).unbounded.is_some());
+        let mut left = 20;
+        let instance = search(&defense, &counts, 1, |_| {
+            left -= 1;
+            left > 0
+        });
+        let instance = instance.unwrap();
+        assert_eq!((instance.ratio, instance.honest), (f64::INFINITY, 2..5));
+        let aggregate = defense.aggregate(&Messages::from_rows(&instance.rows), &Options::default()).unwrap();
+        assert!(instance.rows[2..].iter().all(|row| row == &instance.rows[2]));
+        assert_ne!(aggregate.vector, instance.rows[2]);
     }
 
     #[test]

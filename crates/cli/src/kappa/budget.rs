@@ -48,11 +48,17 @@ impl Budget {
             text +=
                 "The search found nothing: the rule refused all messages, or they had too much leverage. ";
         }
-        if *looks == 1 && taken > limit {
+        if taken > limit {
             let (taken, limit) = (self.seconds(), limit.as_secs_f64());
-            text += &format!(
-                "A single look took {taken:.2} s, more than the {limit} s of the search; a longer one may find more."
-            );
+            text += &match looks {
+                1 => format!(
+                    "A single look took {taken:.2} s, more than the {limit} s of the search; a longer one may find more."
+                ),
+                _ => format!(
+                    "It took {taken:.2} s instead of {limit} s, because a look cannot be cut short and the last of {looks} took \
+                     longer than those before."
+                ),
+            };
         }
         if text.is_empty() { text } else { format!("\n{}", wrap("", 0, &text)) }
     }
@@ -82,6 +88,10 @@ mod tests {
         let mut budget = Budget::of(1.0, 1).unwrap();
         budget.allows_another(Duration::from_secs(3));
         assert!(budget.told(true).contains("took 3.00 s"));
+        let mut budget = Budget::of(1.0, 1).unwrap();
+        assert!(budget.allows_another(Duration::from_millis(10)));
+        budget.allows_another(Duration::from_secs(30));
+        assert!(budget.told(true).contains("30.00 s instead of 1 s"));
         let mut budget = Budget::of(1.0, 1).unwrap();
         budget.allows_another(Duration::from_millis(3));
         assert_eq!(budget.told(true), "");

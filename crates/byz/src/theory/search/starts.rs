@@ -5,8 +5,8 @@ use crate::random::Stream;
 
 /// Rows that differ on one coordinate: zeros and ones, with every number of honest ones and all Byzantine rows at either, and what shows that
 /// a rule has no constant, which comes first where there is none. What is known to be bad precedes ever finer steps, because there may be
-/// time for only a few.
-pub(super) fn structured(counts: &Counts, unbounded: bool) -> impl Iterator<Item = Vec<Vec<f64>>> {
+/// time for only a few; it is tried with the Byzantine rows last and first (true).
+pub(super) fn structured(counts: &Counts, unbounded: bool) -> impl Iterator<Item = (Vec<Vec<f64>>, bool)> {
     let (n, f, d, honest) =
         (counts.messages, counts.tolerance, counts.dimension, counts.messages - counts.tolerance);
     let two_valued = move |(ones, byzantine): (usize, bool)| -> Vec<f64> {
@@ -16,15 +16,19 @@ pub(super) fn structured(counts: &Counts, unbounded: bool) -> impl Iterator<Item
     // a tie; and agreement.
     let known = [(f.max(1), false), (n - n / 2 - 1, false), ((n - n / 2).min(honest), false), (0, true)];
     let rest = finer(honest).flat_map(|ones| [(ones, false), (ones, true)]);
-    let rest = rest.filter(move |choice| !known.contains(choice)).map(two_valued);
+    let rest =
+        rest.filter(move |choice| !known.contains(choice)).map(two_valued).map(|values| (values, false));
     // Agreement beyond any given radius, and copies far from honest rows of which no two are equal.
     let copies = |i: usize| if i < honest { i as f64 } else { FAR * n as f64 };
     let mut first: Vec<Vec<f64>> = known.into_iter().map(two_valued).collect();
     let place = if unbounded { 0 } else { first.len() };
     first.splice(place..place, [vec![FAR; n], (0..n).map(copies).collect()]);
-    first.into_iter().chain(rest).map(move |values| {
+    let both = [false, true]
+        .into_iter()
+        .flat_map(move |liars| first.clone().into_iter().map(move |values| (values, liars)));
+    both.chain(rest).map(move |(values, liars_first)| {
         let row = |value: f64| (0..d).map(|k| if k == 0 { value } else { 0.0 }).collect();
-        values.into_iter().map(row).collect()
+        (values.into_iter().map(row).collect(), liars_first)
     })
 }
 
