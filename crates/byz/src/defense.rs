@@ -281,6 +281,11 @@ impl Defense {
         let mut decision = self.rule.2.plan(geometry, &round)?;
         if let Some(workers) = round.workers {
             name_workers(&mut decision.notes, workers);
+        } else {
+            // What was selected are no workers but buckets of them.
+            for (name, _) in decision.notes.iter_mut().filter(|(name, _)| *name == "selected") {
+                *name = "selected_buckets";
+            }
         }
         let center = || measured.central(points.rows.count() - tolerance);
         Ok((Plan::new(decision.finish, geometry, measured, center), decision.notes))
@@ -302,11 +307,14 @@ impl Defense {
     /// linear one than a proof of its own: (1/G) Σaᵢ² ≤ C·A² for distances aᵢ of mean A, none of them beyond C·A.
     pub fn robustness(&self, counts: &Counts) -> Constants {
         let known = self.composed_robustness(counts);
-        if counts.definition == Definition::Squared {
-            return known;
-        }
-        let squared = self.composed_robustness(&Counts { definition: Definition::Squared, ..*counts });
-        let derived = squared.proved.map(|value| (value * counts.leverage()).sqrt());
+        let other = |definition| self.composed_robustness(&Counts { definition, ..*counts }).proved;
+        let derived = match counts.definition {
+            Definition::Linear => other(Definition::Squared).map(|value| (value * counts.leverage()).sqrt()),
+            // The square of a mean is no more than the mean of squares. An exact value is not to suffer from rounding.
+            Definition::Squared => {
+                other(Definition::Linear).map(|value| value * value).filter(|_| known.exact.is_none())
+            }
+        };
         let proved = known.proved.into_iter().chain(derived).reduce(f64::min);
         Constants { proved, ..known }
     }
@@ -443,11 +451,17 @@ fn exclude_inadmissible<T: Scalar>(
     bad.iter().any(Option::is_some)
 }
 
-/// Notes speak of rows; users think of workers.
+/// Notes speak of rows; users think of workers. A worker without a row has no number.
 fn name_workers(notes: &mut [(&'static str, Note)], workers: &[usize]) {
     for (_, note) in notes {
-        if let Note::Rows(rows) = note {
-            rows.iter_mut().for_each(|row| *row = workers[*row]);
+        match note {
+            Note::Rows(rows) => rows.iter_mut().for_each(|row| *row = workers[*row]),
+            Note::Numbers(of_rows) => {
+                let mut numbers = vec![f64::NAN; workers.last().map_or(0, |last| last + 1)];
+                workers.iter().zip(&*of_rows).for_each(|(&worker, &number)| numbers[worker] = number);
+                *of_rows = numbers;
+            }
+            _ => {}
         }
     }
 }

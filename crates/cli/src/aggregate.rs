@@ -105,6 +105,10 @@ fn finish<T: Scalar>(arguments: &Arguments, defense: &Defense, inputs: &Inputs) 
         Err(error) => return refused(error),
     };
     warn(&computed.whole.warnings);
+    if arguments.output.is_some() && !explain {
+        // Nothing else would tell of them.
+        warn(&summary::unused(inputs, &computed.whole.verdicts));
+    }
     output::write(arguments, inputs, &computed.whole.vector)?;
     let text = match (arguments.json, arguments.explain, &arguments.output) {
         (true, ..) => format!("{}\n", json::report(arguments, inputs, &computed)),

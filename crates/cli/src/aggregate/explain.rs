@@ -85,7 +85,7 @@ fn notes<T>(result: &Aggregate<T>) -> String {
             Note::Count(count) => count.to_string(),
             Note::Number(number) => format!("{number:.4e}"),
             Note::Rows(rows) => join(rows.iter().map(usize::to_string).collect()),
-            Note::Numbers(numbers) => join(numbers.iter().map(|number| format!("{number:.4e}")).collect()),
+            Note::Numbers(numbers) => join(numbers.iter().map(score).collect()),
             Note::Text(word) => clean(word),
         };
         text += &line(name, &told);
@@ -123,4 +123,9 @@ pub(super) fn reason(inputs: &Inputs, verdict: &Verdict) -> Option<String> {
         Some((tensor, element)) => format!("{reason} (tensor '{}', element {element})", tensor.name),
         None => reason.to_string(),
     })
+}
+
+/// A number of a worker; one that sent nothing valid has none.
+fn score(number: &f64) -> String {
+    if number.is_nan() { "–".into() } else { format!("{number:.4e}") }
 }

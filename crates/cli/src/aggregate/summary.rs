@@ -35,6 +35,21 @@ pub(super) fn summary<T: Scalar>(arguments: &Arguments, inputs: &Inputs, compute
     text
 }
 
+/// A sentence about every worker whose message was not used; of many, the first.
+pub(super) fn unused(inputs: &Inputs, verdicts: &[Verdict]) -> Vec<String> {
+    let bad = || verdicts.iter().enumerate().filter(|(_, verdict)| **verdict != Verdict::Used);
+    let sentence = |(worker, verdict): (usize, &Verdict)| {
+        let why = explain::reason(inputs, verdict).map_or(String::new(), |why| format!(": {why}"));
+        format!("worker {worker} ({}) is {}{why}", explain::label(&inputs.workers()[worker]), verdict.name())
+    };
+    let mut sentences: Vec<String> = bad().take(LISTED).map(sentence).collect();
+    let more = bad().count().saturating_sub(LISTED);
+    if more > 0 {
+        sentences.push(format!("and {more} more; see --explain"));
+    }
+    sentences
+}
+
 /// Euclidean norm, added up in f64 in one order.
 pub(super) fn norm<T: Scalar>(vector: &[T]) -> f64 {
     vector.iter().map(|value| value.to_f64() * value.to_f64()).sum::<f64>().sqrt()
