@@ -79,10 +79,19 @@ impl Cell {
 
     /// Whether a pattern such as `BF/RFA/*` means this cell; trailing labels may be left out, and case does not matter.
     fn matches(&self, pattern: &str) -> bool {
-        let parts: Vec<&str> = pattern.split('/').collect();
-        let fits = |part: &&str, label: &str| *part == "*" || part.eq_ignore_ascii_case(label);
-        parts.len() <= self.labels.len()
-            && parts.iter().zip(&self.labels).all(|(part, (_, label))| fits(part, label))
+        self.matches_after(0, pattern)
+    }
+
+    /// The same with leading labels left out: the pattern means the last ones.
+    fn ends_so(&self, pattern: &str) -> bool {
+        let skipped = self.labels.len().checked_sub(pattern.split('/').count());
+        skipped.is_some_and(|skipped| self.matches_after(skipped, pattern))
+    }
+
+    fn matches_after(&self, skipped: usize, pattern: &str) -> bool {
+        let (mut parts, labels) = (pattern.split('/'), &self.labels[skipped..]);
+        let fits = |(_, label): &(_, String), part: &str| part == "*" || part.eq_ignore_ascii_case(label);
+        labels.iter().all(|label| parts.next().is_none_or(|part| fits(label, part))) && parts.next().is_none()
     }
 }
 
@@ -170,11 +179,15 @@ impl Grid {
         Ok(())
     }
 
-    /// Which cells the patterns mean, in the order of the grid; all of them if there is no pattern.
+    /// Which cells the patterns mean, in the order of the grid; all of them if there is no pattern. A pattern with which no cell
+    /// begins may be how some end: `BF/RFA/Ours` also where a fourth axis stands before these.
     pub fn select(&self, patterns: &[String]) -> Result<Vec<bool>> {
         let cells = self.cells()?;
+        let mut chosen = vec![patterns.is_empty(); cells.len()];
         for pattern in patterns {
-            if !cells.iter().any(|cell| cell.matches(pattern)) {
+            let begins = cells.iter().any(|cell| cell.matches(pattern));
+            let means = if begins { Cell::matches } else { Cell::ends_so };
+            if !cells.iter().any(|cell| means(cell, pattern)) {
                 let some: Vec<String> = cells.iter().take(4).map(Cell::name).collect();
                 return Err(Error::Usage(format!(
                     "no cell is called {pattern}; a cell is {}, such as {}; * means any",
@@ -182,9 +195,9 @@ impl Grid {
                     some.join(", ")
                 )));
             }
+            chosen.iter_mut().zip(&cells).for_each(|(chosen, cell)| *chosen |= means(cell, pattern));
         }
-        let chosen = |cell: &Cell| patterns.is_empty() || patterns.iter().any(|p| cell.matches(p));
-        Ok(cells.iter().map(chosen).collect())
+        Ok(chosen)
     }
 
     /// The product of the axes, the last axis fastest.
