@@ -96,7 +96,13 @@ fn check_labels(config: &Config, labels: LabelMap, classes: usize) -> Result<()>
 pub(super) fn shards<T: Scalar>(config: &Config, task: &dyn Task<Scalar = T>) -> Result<Vec<Vec<usize>>> {
     let examples = task.examples();
     if examples.count == 0 {
-        return Ok(Vec::new());
+        return match config.partition.as_str() {
+            "iid" => Ok(Vec::new()),
+            other => Err(Error::Usage(format!(
+                "{} has no examples to divide by {other}; leave the partition out",
+                config.task
+            ))),
+        };
     }
     let partition = registry::read("partition", partitions::TABLE, &config.partition)?;
     let count = match config.byzantine_data {
