@@ -58,9 +58,13 @@ impl Field<'_> {
         svg.finish()
     }
 
+    /// What is to become small and spans orders of magnitude is coloured by its logarithm: one large cell would make all others alike.
     fn scale(&self) -> Axis {
-        let means = self.values.iter().flatten().flatten().map(|(mean, _)| *mean);
-        Axis::over("", self.study.report.log, means)
+        let means =
+            || self.values.iter().flatten().flatten().map(|(mean, _)| *mean).filter(|mean| mean.is_finite());
+        let (least, most) = means().fold((f64::INFINITY, 0.0f64), |(a, b), mean| (a.min(mean), b.max(mean)));
+        let wide = !self.higher && least > 0.0 && most > 100.0 * least;
+        Axis::over("", self.study.report.log || wide, means())
     }
 
     fn cell(&self, svg: &mut Svg, place: (f64, f64, f64, f64), at: (usize, usize), scale: &Axis, read: &str) {
