@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "B")]
     byzantine: usize,
     /// Rounds, K
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
     /// A task whose constants are known: quartic, with parameters as in byz run
     #[arg(long, value_name = "TASK")]
