@@ -108,7 +108,7 @@ impl<'a> Geometry<'a> {
     /// The `count` messages nearest to a point, itself included if it is a message, by (distance, index); distances that only rounding
     /// tells apart are equal.
     pub fn nearest(&self, point: usize, count: usize) -> Vec<usize> {
-        let mut order = ranked(&self.squared.row(point)[..self.messages]);
+        let mut order = ranked_within(SAME, &self.squared.row(point)[..self.messages]);
         order.truncate(count);
         order
     }
@@ -117,7 +117,7 @@ impl<'a> Geometry<'a> {
     pub fn farthest(&self, point: usize, count: usize, farthest: &mut Vec<usize>) {
         let row = &self.squared.row(point)[..self.messages];
         farthest.clear();
-        let sorted = || ranked(row).split_off(self.messages - count.min(self.messages));
+        let sorted = || ranked_within(SAME, row).split_off(self.messages - count.min(self.messages));
         if count > FEW {
             return farthest.extend(sorted());
         }
@@ -138,7 +138,7 @@ impl<'a> Geometry<'a> {
             kept[place] = (distance, message);
         }
         // Where the last that is kept and the first that is not are equal but for rounding, indices decide.
-        let cut = kept[full.saturating_sub(1)].0 * (1.0 - ROUNDING);
+        let cut = kept[full.saturating_sub(1)].0 * (1.0 - SAME);
         if full > 0 && row.iter().filter(|&&distance| distance >= cut).count() > full {
             return farthest.extend(sorted());
         }
@@ -335,14 +335,21 @@ pub fn lowest(values: &[f64]) -> usize {
 /// Scores no farther apart than this are equal: sums of the same distances in another order differ by their rounding.
 const ROUNDING: f64 = 1e-12;
 
+/// Single distances no farther apart than this are: a row that lies far out tells others apart by the twelfth digit.
+const SAME: f64 = 16.0 * f64::EPSILON;
+
 /// Indices in ascending order of score; the lowest index first among scores that only rounding tells apart.
 ///
 /// Mixed rows often differ by one swap, and then so do their distances: exact ties are common there.
 pub fn ranked(scores: &[f64]) -> Vec<usize> {
+    ranked_within(ROUNDING, scores)
+}
+
+fn ranked_within(rounding: f64, scores: &[f64]) -> Vec<usize> {
     let mut order = ascending(scores);
     let mut first = 0;
     while first < order.len() {
-        let limit = scores[order[first]] * (1.0 + ROUNDING);
+        let limit = scores[order[first]] * (1.0 + rounding);
         let equals = order[first..].iter().take_while(|&&i| scores[i] <= limit).count().max(1);
         order[first..first + equals].sort_unstable();
         first += equals;
@@ -350,16 +357,17 @@ pub fn ranked(scores: &[f64]) -> Vec<usize> {
     order
 }
 
-/// Whether the `count` lowest scores are told from the others, by more than a relative error in each of them or not at all.
+/// Whether no score is nearer to the last of the `count` lowest than their relative error, but for equal ones.
 pub fn is_cut_clear(scores: &[f64], count: usize, error: f64) -> bool {
     let order = ranked(scores);
-    let Some((&inside, &outside)) =
-        count.checked_sub(1).and_then(|last| order.get(last).zip(order.get(count)))
-    else {
+    if count == 0 || count >= order.len() {
         return true;
+    }
+    let undecided = |edge: f64, score: f64| {
+        let (apart, size) = ((edge - score).abs(), edge.max(score));
+        apart > ROUNDING * size && apart <= 2.0 * error * size
     };
-    let (low, high) = (scores[inside].min(scores[outside]), scores[inside].max(scores[outside]));
-    high <= low * (1.0 + ROUNDING) || high > low * (1.0 + 2.0 * error)
+    order[count - 1..=count].iter().all(|&edge| !scores.iter().any(|&score| undecided(scores[edge], score)))
 }
 
 /// Indices in ascending order of value; the lowest index first among equals.
@@ -367,4 +375,20 @@ pub fn ascending(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_are_ranked_by_index_and_close_ones_leave_a_cut_undecided() {
+        assert_eq!(ranked(&[2.0 + 1e-15, 1.0 + 1e-13, 2.0, 1.0]), [1, 3, 0, 2]);
+        assert_eq!(ranked(&[1.0 + 1e-9, 1.0, 0.0]), [2, 1, 0]);
+        let scores = [1.0, 1.0 + 1e-9, 1.0, 3.0];
+        // The first may be as low as the two that are equal, or not; the last is no rival.
+        assert!(!is_cut_clear(&scores, 1, 1e-8) && !is_cut_clear(&scores, 2, 1e-8));
+        assert!(is_cut_clear(&scores, 1, 1e-10) && is_cut_clear(&scores, 4, 1e-8));
+        assert!(is_cut_clear(&[1.0, 1.0, 2.0, 3.0], 1, 1e-8) && is_cut_clear(&scores, 0, 1e-8));
+    }
 }

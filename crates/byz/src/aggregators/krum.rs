@@ -117,8 +117,8 @@ impl Scoring {
         let everyone: Vec<usize> = (0..n).collect();
         let neighbors = self.neighbors(n, round.tolerance);
         let scores = self.scores(geometry, &everyone, neighbors);
-        // A fourth power has twice the relative error of a square.
-        if is_cut_clear(&scores, count, 2.0 * geometry.resolution()) {
+        // A fourth power has twice the relative error of a square, and short messages are rounded in few places.
+        if is_cut_clear(&scores, count, 4.0 * geometry.resolution()) {
             return scores;
         }
         geometry.exactly().map_or(scores, |geometry| self.scores(&geometry, &everyone, neighbors))
