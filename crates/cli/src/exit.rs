@@ -119,20 +119,22 @@ pub(crate) fn stopping() -> bool {
 
 /// Ctrl-C ends the process with 130. Files are only ever renamed into place whole, and the one under way is removed.
 pub(crate) fn on_interrupt() {
-    let handler = || {
-        if PATIENT.load(Ordering::Relaxed) && !STOPPING.swap(true, Ordering::Relaxed) {
-            thread::spawn(|| {
-                thread::sleep(PATIENCE / 10);
-                let _ = writeln!(io::stderr(), "byz: ending the round; interrupt again to end at once");
-                thread::sleep(PATIENCE);
-                interrupted();
-            });
-        } else {
-            interrupted();
-        }
-    };
     // A second handler in one process is the only error, and there is none.
-    let _ = ctrlc::set_handler(handler);
+    let _ = ctrlc::set_handler(interrupt);
+}
+
+/// What an interrupt does.
+pub(crate) fn interrupt() {
+    if PATIENT.load(Ordering::Relaxed) && !STOPPING.swap(true, Ordering::Relaxed) {
+        thread::spawn(|| {
+            thread::sleep(PATIENCE / 10);
+            let _ = writeln!(io::stderr(), "byz: ending the round; interrupt again to end at once");
+            thread::sleep(PATIENCE);
+            interrupted();
+        });
+    } else {
+        interrupted();
+    }
 }
 
 fn interrupted() -> ! {

@@ -1,6 +1,6 @@
 //! `byz net config`, and what the commands of networked runs share.
 
-use crate::exit::Outcome;
+use crate::exit::{self, Outcome};
 use byz_net::{
     drill::Drill,
     link::Access,
@@ -10,7 +10,6 @@ use clap::builder::PossibleValuesParser;
 use std::{
     io::{self, Read, Write},
     path::PathBuf,
-    process::{self, exit, id},
 };
 
 /// Prepare runs whose workers are elsewhere.
@@ -93,11 +92,7 @@ pub(crate) fn end_with_input() {
     std::thread::spawn(|| {
         let mut rest = [0; 64];
         while io::stdin().read(&mut rest).is_ok_and(|read| read > 0) {}
-        let told = process::Command::new("kill").args(["-INT", &id().to_string()]).status();
-        if !told.is_ok_and(|status| status.success()) {
-            byz::files::discard_unfinished();
-            exit(130);
-        }
+        exit::interrupt();
     });
 }
 
