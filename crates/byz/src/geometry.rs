@@ -108,7 +108,8 @@ impl<'a> Geometry<'a> {
     /// The `count` messages nearest to a point, itself included if it is a message, by (distance, index); distances that only rounding
     /// tells apart are equal.
     pub fn nearest(&self, point: usize, count: usize) -> Vec<usize> {
-        let mut order = ranked_within(SAME, &self.squared.row(point)[..self.messages]);
+        let row = &self.squared.row(point)[..self.messages];
+        let mut order = ranked_within(rounding(row), row);
         order.truncate(count);
         order
     }
@@ -117,7 +118,8 @@ impl<'a> Geometry<'a> {
     pub fn farthest(&self, point: usize, count: usize, farthest: &mut Vec<usize>) {
         let row = &self.squared.row(point)[..self.messages];
         farthest.clear();
-        let sorted = || ranked_within(SAME, row).split_off(self.messages - count.min(self.messages));
+        let rounding = rounding(row);
+        let sorted = || ranked_within(rounding, row).split_off(self.messages - count.min(self.messages));
         if count > FEW {
             return farthest.extend(sorted());
         }
@@ -138,7 +140,7 @@ impl<'a> Geometry<'a> {
             kept[place] = (distance, message);
         }
         // Where the last that is kept and the first that is not are equal but for rounding, indices decide.
-        let cut = kept[full.saturating_sub(1)].0 * (1.0 - SAME);
+        let cut = kept[full.saturating_sub(1)].0 * (1.0 - rounding);
         if full > 0 && row.iter().filter(|&&distance| distance >= cut).count() > full {
             return farthest.extend(sorted());
         }
@@ -335,8 +337,13 @@ pub fn lowest(values: &[f64]) -> usize {
 /// Scores no farther apart than this are equal: sums of the same distances in another order differ by their rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Single distances no farther apart than this are: a row that lies far out tells others apart by the twelfth digit.
-const SAME: f64 = 16.0 * f64::EPSILON;
+/// Distances of one point no farther apart than this, relative, are equal. From far out all look alike, and the last digits do tell
+/// them apart.
+fn rounding(row: &[f64]) -> f64 {
+    let positive = row.iter().copied().filter(|&distance| distance > 0.0);
+    let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
+    if least < most * (1.0 - 1e-9) { 16.0 * f64::EPSILON } else { 0.0 }
+}
 
 /// Indices in ascending order of score; the lowest index first among scores that only rounding tells apart.
 ///
