@@ -59,13 +59,15 @@ class MnistCnn(Task):
         dropout: what the first dropout drops: each number, or whole channels; one of element, channel
             [channel]
         masks: dropout masks per worker and round, or the same ones always; one of fresh, frozen [fresh]
+        start: the initial parameters: drawn by byz, or as PyTorch draws them from the same seed; one of
+            own, pytorch [own]
         validation: training images held out for tuning; a whole number [0]
         test: test images judged on, in the order of their labels; a whole number of at least 1 [10000]
 
     Aliases: cnn.
     Reference: LeCun et al., Gradient-based learning applied to document recognition, 1998 (the data)."""
 
-    def __init__(self, *, dropout: str | int | bool = ..., masks: str | int | bool = ..., validation: int = ..., test: int = ...) -> None: ...
+    def __init__(self, *, dropout: str | int | bool = ..., masks: str | int | bool = ..., start: str | int | bool = ..., validation: int = ..., test: int = ...) -> None: ...
 
 class CharGpt(Task):
     """A small GPT that predicts the next character of Shakespeare.
