@@ -319,6 +319,11 @@ impl Defense {
         Constants { proved, ..known }
     }
 
+    /// Whether the order of the workers does not matter to the rule, ties aside: it names none of them.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        aggregators::TABLE.iter().any(|entry| entry.name == self.rule.0 && entry.properties.symmetric)
+    }
+
     fn composed_robustness(&self, counts: &Counts) -> Constants {
         // What reaches each step, first to last.
         let mut reach = vec![*counts];
