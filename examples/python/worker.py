@@ -4,35 +4,17 @@
     python worker.py nats://127.0.0.1:4222 worker-7.creds MNIST_DIRECTORY
     python worker.py tls://broker.example:4222 worker-7.creds MNIST_DIRECTORY ca.pem   # who signed the broker's certificate
 
-The frames are those of docs/protocol.md. It keeps no momentum: the coordinator does (momentum = "server").
+The frames are those of docs/protocol.md, in frames.py. It keeps no momentum: the coordinator does (momentum = "server").
 """
-import asyncio, base64, gzip, hashlib, ssl, struct, sys, tomllib
-import nacl.exceptions, nacl.signing, nats, nkeys, numpy as np, torch
+import asyncio, gzip, ssl, sys, tomllib
+import nats, numpy as np, torch
 from torch.nn import Linear, ReLU, Sequential, functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
+from frames import END, HELLO, INVITATION, MODEL, UPDATE, Wire, sha256
 
-DOMAIN, HEAD = b"byz frame 1\n", struct.Struct("<4sBBH16sQIII4xQd32s32s")  # and 64 bytes of signature
-HELLO, INVITATION, MODEL, UPDATE, END = range(1, 6)
 url, folder, secrets = sys.argv[1], sys.argv[3], tomllib.load(open(sys.argv[2], "rb"))
 tls = {"tls": ssl.create_default_context(cafile=sys.argv[4])} if len(sys.argv) > 4 else {}
-me, name = secrets["worker"], secrets["name"]
-signer = nkeys.from_seed(secrets["signing"].encode())
-coordinator = nacl.signing.VerifyKey(base64.b32decode(secrets["coordinator"])[1:33])
-sha256 = lambda data: hashlib.sha256(data).digest()
-
-
-def seal(kind, run=bytes(16), round=0, chunk=0, chunks=1, dimension=0, loss=0.0, model=bytes(32), payload=b""):
-    head = HEAD.pack(b"BYZ\1", kind, kind == UPDATE, 0, run, round, me, chunk, chunks, dimension, loss, model, sha256(payload))
-    return head + signer.sign(DOMAIN + head) + payload
-
-
-def opened(frame):  # the header's fields and the payload, if the coordinator signed them; else None
-    try:
-        coordinator.verify(DOMAIN + frame[:128], frame[128:192])
-    except (nacl.exceptions.BadSignatureError, ValueError):
-        return None
-    fields, payload = HEAD.unpack(frame[:128]), frame[192:]
-    return (fields, payload) if sha256(payload) == fields[-1] else None
+wire, subject = Wire(secrets), f"byz.{secrets['name']}"
 
 
 def read(part, header):
@@ -47,7 +29,7 @@ dimension = parameters_to_vector(network.parameters()).numel()
 
 def gradient(parameters, round):
     vector_to_parameters(torch.from_numpy(parameters), network.parameters())
-    batch = torch.randint(len(labels), (64,), generator=torch.Generator().manual_seed(1000 * round + me))
+    batch = torch.randint(len(labels), (64,), generator=torch.Generator().manual_seed(1000 * round + wire.me))
     loss = functional.cross_entropy(network(pixels[batch]), labels[batch])
     return loss.item(), parameters_to_vector(torch.autograd.grad(loss, network.parameters()))
 
@@ -55,13 +37,13 @@ def gradient(parameters, round):
 async def main():
     broker = await nats.connect(url, nkeys_seed_str=secrets["broker"], max_reconnect_attempts=-1, **tls)
     inbox, parts, current, asked = asyncio.Queue(), {}, (None, 0, None), None
-    await broker.subscribe(f"byz.{name}.down", cb=inbox.put)
-    await broker.subscribe(f"byz.{name}.to.{me}", cb=inbox.put)
+    for end in "down", f"to.{wire.me}":
+        await broker.subscribe(f"{subject}.{end}", cb=inbox.put)
     while True:
         try:
-            frame = opened((await asyncio.wait_for(inbox.get(), 2)).data)
+            frame = wire.opened((await asyncio.wait_for(inbox.get(), 2)).data)
         except asyncio.TimeoutError:  # nothing for two seconds: hello, here I am
-            await broker.publish(f"byz.{name}.up.{me}", seal(HELLO))
+            await broker.publish(f"{subject}.up.{wire.me}", wire.seal(HELLO))
             continue
         if frame:
             (_, kind, number, _, run, round, _, chunk, chunks, length, _, model, digest), payload = frame
@@ -84,8 +66,8 @@ async def main():
             # In a thread, so that what comes meanwhile is heard.
             loss, row = await asyncio.to_thread(gradient, np.frombuffer(parameters, "<f4").copy(), round)
             for i, piece in enumerate(row.split(-(-dimension // chunks))):  # cut as the model was
-                update = seal(UPDATE, run, round, i, chunks, dimension, loss, model, piece.numpy().astype("<f4").tobytes())
-                await broker.publish(f"byz.{name}.up.{me}", update)
+                update = wire.seal(UPDATE, run, round, i, chunks, dimension, loss, model, piece.numpy().astype("<f4").tobytes())
+                await broker.publish(f"{subject}.up.{wire.me}", update)
             asked = None
 
 
