@@ -1,16 +1,12 @@
-"""A worker in Python: computes its gradients with PyTorch, on its own data, for a run of `byz coordinator` (task mnist_mlp).
+"""A worker in Python for `byz coordinator` (task mnist_mlp; the coordinator keeps the momentum): gradients by PyTorch, frames of docs/protocol.md.
 
-    pip install nats-py nkeys numpy torch
-    python worker.py nats://127.0.0.1:4222 worker-7.creds MNIST_DIRECTORY
-    python worker.py tls://broker.example:4222 worker-7.creds MNIST_DIRECTORY ca.pem   # who signed the broker's certificate
-
-The frames are those of docs/protocol.md, in frames.py. It keeps no momentum: the coordinator does (momentum = "server").
-"""
+    python worker.py tls://broker.example:4222 worker-7.creds MNIST_DIRECTORY [ca.pem: who signed the broker's certificate]
+"""  # pip install nats-py nkeys numpy torch
 import asyncio, gzip, ssl, sys, tomllib
 import nats, numpy as np, torch
 from torch.nn import Linear, ReLU, Sequential, functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
-from frames import END, HELLO, INVITATION, MODEL, UPDATE, Wire, sha256
+from frames import END, F32, HELLO, INVITATION, MODEL, UPDATE, Wire
 
 url, folder, secrets = sys.argv[1], sys.argv[3], tomllib.load(open(sys.argv[2], "rb"))
 tls = {"tls": ssl.create_default_context(cafile=sys.argv[4])} if len(sys.argv) > 4 else {}
@@ -36,39 +32,29 @@ def gradient(parameters, round):
 
 async def main():
     broker = await nats.connect(url, nkeys_seed_str=secrets["broker"], max_reconnect_attempts=-1, **tls)
-    inbox, parts, current, asked = asyncio.Queue(), {}, (None, 0, None), None
+    inbox, run, asked = asyncio.Queue(), None, None
     for end in "down", f"to.{wire.me}":
         await broker.subscribe(f"{subject}.{end}", cb=inbox.put)
     while True:
         try:
-            frame = wire.opened((await asyncio.wait_for(inbox.get(), 2)).data)
+            head, payload = wire.opened((await asyncio.wait_for(inbox.get(), 2)).data)
         except asyncio.TimeoutError:  # nothing for two seconds: hello, here I am
             await broker.publish(f"{subject}.up.{wire.me}", wire.seal(HELLO))
             continue
-        if frame:
-            (_, kind, number, _, run, round, _, chunk, chunks, length, _, model, digest), payload = frame
-            if kind == END and run == current[0]:
-                return await broker.drain()
-            if kind == INVITATION and run != current[0]:
-                current, parts = (run, 0, None), {}
-            if kind == MODEL:
-                if number != 1 or length != dimension:
-                    sys.exit(f"the model has {length} numbers of type {number}; this network has {dimension} of type 1")
-                if (run, round, model) != current:
-                    current, parts = (run, round, model), {}
-                parts[chunk] = (digest, payload)
-                if len(parts) == chunks and sha256(b"".join(parts[i][0] for i in range(chunks))) == model:
-                    if not asked or asked[0] != run or asked[1] <= round:
-                        asked = run, round, model, chunks, b"".join(parts[i][1] for i in range(chunks))
-                    parts = {}  # to be asked again takes a whole model
-        if asked and inbox.empty():  # only the newest model is worth an answer
-            run, round, model, chunks, parameters = asked
-            # In a thread, so that what comes meanwhile is heard.
-            loss, row = await asyncio.to_thread(gradient, np.frombuffer(parameters, "<f4").copy(), round)
-            for i, piece in enumerate(row.split(-(-dimension // chunks))):  # cut as the model was
-                update = wire.seal(UPDATE, run, round, i, chunks, dimension, loss, model, piece.numpy().astype("<f4").tobytes())
+        if head and head.kind == END and head.run == run:
+            return await broker.drain()
+        run = head.run if head and head.kind in (INVITATION, MODEL) else run
+        if head and head.kind == MODEL and (head.number, head.dimension) != (F32, dimension):
+            sys.exit(f"the model has {head.dimension} numbers of type {head.number}; this network has {dimension} of type {F32}")
+        if head and head.kind == MODEL and (whole := wire.whole(head, payload)):
+            asked = max(asked or (head, whole), (head, whole), key=lambda model: (model[0].run == run, model[0].round))
+        if asked and inbox.empty():  # only the newest model is worth an answer; what comes meanwhile is heard
+            (head, parameters), asked = asked, None
+            loss, row = await asyncio.to_thread(gradient, np.frombuffer(parameters, "<f4").copy(), head.round)
+            for i, piece in enumerate(row.split(-(-dimension // head.chunks))):  # cut as the model was
+                numbers = piece.numpy().astype("<f4").tobytes()
+                update = wire.seal(UPDATE, head.run, head.round, i, head.chunks, dimension, loss, head.model, numbers)
                 await broker.publish(f"{subject}.up.{wire.me}", update)
-            asked = None
 
 
 asyncio.run(main())
