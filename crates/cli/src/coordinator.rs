@@ -10,7 +10,7 @@ use byz::{
     experiment::{self, Config, Opened},
     transforms::Chain,
 };
-use byz_net::{Coordinator, Membership, Momentum, RunId, credentials::Credentials, link::Hear};
+use byz_net::{Coordinator, Membership, Momentum, RunId, credentials::Credentials, link::Hear, plan};
 use std::{path::Path, sync::Arc};
 
 /// Train with workers elsewhere; the same command goes on after an
@@ -98,6 +98,8 @@ impl Federation<'_> {
             trainer.parameters.len(),
             hear,
         )?;
+        // The record says who took part; config.toml is what `byz run` would have written.
+        byz::files::write_whole(&self.directory.join(plan::NETWORK), plan::section(self.membership).as_bytes())?;
         *farewell = Some(Box::new(coordinator.farewell()));
         if self.membership.momentum == Momentum::Worker {
             trainer.workers.iter_mut().for_each(|chain| *chain = Chain::empty());

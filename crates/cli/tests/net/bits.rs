@@ -16,6 +16,9 @@ fn same(workers: usize, config: &str, network: &str) {
         let read = |run: &str| fs::read_to_string(federation.path(run).join(file)).expect(file);
         assert_eq!(read("run"), read("alone"), "{file}");
     }
+    let kept = fs::read_to_string(federation.path("run").join("network.toml")).expect("who took part");
+    let kept: toml::Table = kept.parse().expect("a section");
+    assert_eq!(kept["network"]["members"].as_array().map(Vec::len), Some(workers));
     // Line by line the same, so nobody answered twice.
     assert_eq!(federation.lines("run"), federation.lines("alone"));
 }
