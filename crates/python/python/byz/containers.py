@@ -18,10 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import FLOATS, Part, Unreadable, foreign_array, is_foreign, is_tensor, kind_of, like, numpy_array, read_array, tensor_array
-from .message import Message, read_message
+from .message import Message, layout_difference, read_message
 
 # A list of tensors up to this size is copied into one: cheaper than looking at each.
 _SMALL = 1 << 14
+
+
+class OtherLayout(ValueError):
+    """The messages have other keys or shapes than those that are remembered."""
 
 
 class Stack(NamedTuple):
@@ -30,6 +34,11 @@ class Stack(NamedTuple):
     source: Any
     dtype: str
     shape: tuple[int, ...]
+
+    @property
+    def layout(self) -> Any:
+        """As `Message.layout`."""
+        return self.shape[1:]
 
     def restored(self, vector: np.ndarray) -> Any:
         """One vector in the shape, type and place of a worker's."""
@@ -45,6 +54,11 @@ class Listed(NamedTuple):
 
     like: Part | Message
 
+    @property
+    def layout(self) -> Any:
+        """As `Message.layout`."""
+        return self.like.layout if isinstance(self.like, Message) else self.like.shape
+
     def restored(self, vector: np.ndarray) -> Any:
         """One vector as a worker wrote its message."""
         return self.like.restored(vector)
@@ -54,22 +68,32 @@ class Listed(NamedTuple):
         return [self.like.restored(row) for row in rows]
 
 
-def unpack(vectors: Any) -> tuple[np.ndarray | list[Any], Stack | Listed]:
-    """The engine's view of the messages, and the form in which to hand back what it makes of them."""
-    if isinstance(vectors, np.ndarray) or is_tensor(vectors):
-        return _unpack_stack(vectors)
+def unpack(vectors: Any, layout: Any = None) -> tuple[np.ndarray | list[Any], Stack | Listed]:
+    """The engine's view of the messages, and the form in which to hand back what it makes of them.
+
+    With a `layout`, that of an earlier form, the coordinates are in its order; raises `OtherLayout` where most messages have another.
+    """
     if isinstance(vectors, (list, tuple)):
         if _are_plain_rows(vectors):
             first = vectors[0]
-            return list(vectors), Listed(Part(first, FLOATS[first.dtype], first.shape, first))
+            return _checked(list(vectors), Listed(Part(first, FLOATS[first.dtype], first.shape, first)), layout)
         stacked = _stacked(vectors)
         if stacked is None:
-            return _unpack_workers(vectors)
+            return _unpack_workers(vectors, layout)
         rows, form = _unpack_stack(stacked)
-        return rows, Listed(Part(rows[0], form.dtype, form.shape[1:], stacked))
-    if isinstance(vectors, (str, bytes, bytearray)) or not is_foreign(vectors):
-        raise TypeError(f"vectors: expected an array, a tensor or a list with one message per worker, got {kind_of(vectors)}")
-    return _unpack_stack(foreign_array(vectors))
+        return _checked(rows, Listed(Part(rows[0], form.dtype, form.shape[1:], stacked)), layout)
+    if not isinstance(vectors, np.ndarray) and not is_tensor(vectors):
+        if isinstance(vectors, (str, bytes, bytearray)) or not is_foreign(vectors):
+            raise TypeError(f"vectors: expected an array, a tensor or a list with one message per worker, got {kind_of(vectors)}")
+        vectors = foreign_array(vectors)
+    return _checked(*_unpack_stack(vectors), layout)
+
+
+def _checked(rows: np.ndarray | list[Any], form: Stack | Listed, layout: Any) -> tuple[np.ndarray | list[Any], Stack | Listed]:
+    """The same, if it has the layout; rows that are none have any."""
+    if layout is not None and len(rows) and form.layout != layout:
+        raise OtherLayout(layout_difference(form.layout, layout))
+    return rows, form
 
 
 def _unpack_stack(stack: Any) -> tuple[np.ndarray, Stack]:
@@ -111,7 +135,7 @@ def _stacked(vectors: Sequence[Any]) -> Any:
         return None
 
 
-def _unpack_workers(vectors: Sequence[Any]) -> tuple[list[Any], Listed]:
+def _unpack_workers(vectors: Sequence[Any], layout: Any) -> tuple[list[Any], Stack | Listed]:
     read = [None if message is None else read_message(message) for message in vectors]
     messages = [message for message in read if isinstance(message, Message)]
     problems = [message for message in read if isinstance(message, str)]
@@ -121,8 +145,13 @@ def _unpack_workers(vectors: Sequence[Any]) -> tuple[list[Any], Listed]:
         # For the engine to refuse.
         return list(read), Listed(read_array([]))
     usual = _usual(messages, present=sum(message is not None for message in read))
-    rows = [_row(message, usual) for message in read]
-    return rows, Listed(usual or messages[0])
+    if usual is None:
+        # For the engine to refuse.
+        return [_row(message, None) for message in read], Listed(messages[0])
+    if layout is not None:
+        _checked(read, Listed(usual), layout)
+        usual = usual.ordered(layout)
+    return [_row(message, usual) for message in read], Listed(usual)
 
 
 def _usual(messages: list[Message], present: int) -> Message | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._byz import Pipeline
 from .algorithms import Expression
-from .containers import unpack
+from .containers import OtherLayout, unpack
 
 
 # The engine counts in 64 bits.
@@ -50,7 +50,8 @@ class Defense:
     Byzantine workers assumed. With `strict`, counts for which the rule promises nothing are refused instead of warned
     about. `threads` is the number of threads at most, all processors by default; no bit depends on it.
 
-    What a rule remembers is kept here: the last aggregate for centred clipping, the number of the round for rules that draw.
+    What a rule remembers is kept here: the last aggregate for centred clipping, the number of the round for rules that draw. While an
+    aggregate is remembered, messages must keep their keys and shapes; keys may change their order, and come back in that of the first round.
     """
 
     def __init__(
@@ -89,13 +90,18 @@ class Defense:
         """Forgets all rounds."""
         self.round = 0
         self._center: list[np.ndarray] | None = None
+        # Which coordinate of the centre is whose; none where those who set the centre see to it.
+        self._layout: Any = None
 
     def aggregate(self, vectors: Any, *, explain: bool = False) -> Any:
         """The aggregate of one message per worker, in their container; with `explain` an `Aggregate`."""
         return self._aggregate(vectors, explain)
 
     def _aggregate(self, vectors: Any, explain: bool) -> Any:
-        messages, form = unpack(vectors)
+        try:
+            messages, form = unpack(vectors, self._layout)
+        except OtherLayout as other:
+            raise ValueError(f"vectors: {other}, as in the round that {self.rule} remembers; reset() forgets it") from None
         vector, promises, told = self._pipeline.aggregate(messages, self.round, self._center, explain)
         for promise in promises:
             # Once: a round of few numbers takes no longer than a warning.
@@ -105,7 +111,7 @@ class Defense:
                 self._warned.add(promise)
         if self._pipeline.needs_center:
             # The caller may write to what it gets.
-            self._center = [vector.copy()]
+            self._center, self._layout = [vector.copy()], form.layout
         self.round += 1
         restored = form.restored(vector)
         return restored if told is None else Aggregate(vector=restored, **told)

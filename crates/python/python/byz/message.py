@@ -42,6 +42,15 @@ class Message(NamedTuple):
         pieces = (part.restored(vector[end - part.array.size : end]) for part, end in zip(parts, ends, strict=True))
         return _filled(self.content, pieces)
 
+    def ordered(self, layout: Any) -> Message:
+        """The same with its keys in the order of a layout that is equal to its own."""
+        return Message(_ordered(self.content, layout), self.signature)
+
+    @property
+    def layout(self) -> Any:
+        """The keys and shapes alone, equal in whatever order the keys are: what must not change where coordinates are remembered."""
+        return _layout(self.content)
+
     def described(self) -> str:
         return _described(self.content)
 
@@ -104,6 +113,40 @@ def _order(content: Any) -> Any:
     if isinstance(content, dict):
         return type(content), tuple(content), tuple(map(_order, content.values()))
     return type(content), tuple(map(_order, content))
+
+
+def _layout(content: Any) -> Any:
+    """A tuple is a shape, a list stands for lists and tuples, a dict for mappings."""
+    if isinstance(content, Part):
+        return content.shape
+    if isinstance(content, dict):
+        return {key: _layout(inside) for key, inside in content.items()}
+    return [_layout(inside) for inside in content]
+
+
+def _ordered(content: Any, layout: Any) -> Any:
+    if isinstance(content, Part):
+        return content
+    if isinstance(content, dict):
+        return type(content)((key, _ordered(content[key], inside)) for key, inside in layout.items())
+    return type(content)(map(_ordered, content, layout))
+
+
+def layout_difference(found: Any, expected: Any, place: tuple[Any, ...] = ()) -> str:
+    """The first place where two layouts part, in words."""
+    if isinstance(found, (dict, list)) and type(found) is type(expected):
+        keys = _common_keys(found, expected)
+        for key in keys or ():
+            if found[key] != expected[key]:
+                return layout_difference(found[key], expected[key], (*place, key))
+    where = f"entry {_written(place)}: " if place else ""
+    return f"{where}{_described_layout(found)}, expected {_described_layout(expected)}"
+
+
+def _described_layout(layout: Any) -> str:
+    if isinstance(layout, dict):
+        return f"keys {_listed(list(layout))}"
+    return f"a list of {len(layout)}" if isinstance(layout, list) else f"shape {layout}"
 
 
 def _parts(content: Any, like: Any) -> Iterator[Part]:

@@ -90,14 +90,15 @@ class ByzNSGDM(Optimizer):
         # A copy: what is kept changes only once all is done.
         momenta = self._columns(self._momenta, trained, self.workers)
         messages = self._advance(momenta, read_gradients(gradients, self._parameters(), like=momenta[0]))
-        before = self.defense.round, self.defense._center
+        before = self.defense.round, self.defense._center, self.defense._layout
         try:
             if self.defense._center is not None:
-                self.defense._center = [self._columns(self._centers, trained, 1)[0].cpu().numpy()]
+                # Of another length than before, where parameters were frozen or added.
+                self.defense._center, self.defense._layout = [self._columns(self._centers, trained, 1)[0].cpu().numpy()], None
             result = self.defense.aggregate(messages, explain=explain)
             moves = self._moves(result.vector if explain else result, factor)
         except BaseException:
-            self.defense.round, self.defense._center = before
+            self.defense.round, self.defense._center, self.defense._layout = before
             raise
         for parameter, direction, rate in moves:
             parameter.add_(direction, alpha=-rate)
@@ -184,7 +185,7 @@ class ByzNSGDM(Optimizer):
         self._momenta = {} if momenta is None else _split(columns, momenta.clone())
         self._centers = {} if center is None else _split(columns, center[None].clone())
         self.defense.round = state_dict["defense"]["round"]
-        self.defense._center = None if center is None else [center.numpy().copy()]
+        self.defense._center, self.defense._layout = None if center is None else [center.numpy().copy()], None
 
     def _check_state(self, state_dict: dict[str, Any]) -> None:
         missing = {"state", "param_groups", "workers", "shapes", "round", "held", "momenta", "defense"} - set(state_dict)
