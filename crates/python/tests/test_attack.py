@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -44,6 +45,17 @@ def test_own_messages_have_the_right_shape(rows):
     assert np.array_equal(byz.Attack("sign_flip").forge(rows[:17], 3, own=rows[17:]), -rows[17:])
     with pytest.raises(ValueError, match="expected 2 rows of 50 numbers"):
         byz.Attack("sign_flip").forge(rows[:17], 2, own=rows[17:])
+
+
+def test_own_messages_belong_to_the_keys_of_the_honest():
+    honest = [{"a": np.zeros(2), "b": np.zeros(4)}] * 3
+    a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0, 5.0, 6.0])
+    for own in ({"a": a, "b": b}, {"b": b, "a": a}, OrderedDict(b=b, a=a)):
+        [forged] = byz.Attack("none").forge(honest, 1, own=[own])
+        assert np.array_equal(forged["a"], a) and np.array_equal(forged["b"], b)
+    for other in ([{"x": np.arange(6.0)}], [{"a": b, "b": a}], np.ones((1, 6))):
+        with pytest.raises(ValueError, match="own: .*expected .*, as in honest"):
+            byz.Attack("none").forge(honest, 1, own=other)
 
 
 def test_liars_answer_in_the_container_of_the_honest(rows):

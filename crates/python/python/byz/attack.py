@@ -9,7 +9,7 @@ import numpy as np
 from . import _byz
 from .algorithms import Expression
 from .arrays import widened
-from .containers import unpack
+from .containers import OtherLayout, unpack
 from .defense import Defense, count
 
 
@@ -31,7 +31,7 @@ class Attack:
         """One forged row per Byzantine worker, in the container of `honest`: an array or tensor of rows, or a list of messages.
 
         `honest` holds the honest workers' vectors, `own` what the Byzantine ones would send if they were honest (the honest mean, if
-        not given), `defense` the defence for attacks that look at it.
+        not given; keys and shapes are those of `honest`), `defense` the defence for attacks that look at it.
         """
         byzantine = count("byzantine", byzantine)
         messages, form = unpack(honest)
@@ -42,7 +42,10 @@ class Attack:
         if own is None:
             own_rows = np.broadcast_to(rows.mean(axis=0, dtype=np.float64).astype(rows.dtype), shape)
         else:
-            own_messages = unpack(own)[0]
+            try:
+                own_messages = unpack(own, form.layout)[0]
+            except OtherLayout as other:
+                raise ValueError(f"own: {other}, as in honest") from None
             own_rows = _matrix("own", own_messages) if len(own_messages) else np.empty((0, shape[1]))
             if own_rows.shape != shape:
                 raise ValueError(f"own: expected {byzantine} rows of {rows.shape[1]} numbers, got shape {own_rows.shape}")
