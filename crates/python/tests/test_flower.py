@@ -304,6 +304,28 @@ def test_a_node_that_is_gone_for_good_costs_no_deadline():
     assert time.monotonic() - before < 60 and [len(report.verdicts) for report in strategy.reports] == [6, 5, 5]
 
 
+def test_the_timeout_of_a_start_shortens_every_wait():
+    nodes = clients(7)
+
+    class Leaving(FakeGrid):
+        def get_node_ids(self):
+            if len(self.asked) == 2:
+                raise OSError("no route to host")
+            return [node for node in nodes if not self.asked or node > 5]
+
+    strategy = RobustFedAvg("median", 2, deadline=600, fraction_evaluate=0)
+    grid, before = Leaving(nodes), time.monotonic()
+    strategy.start(grid, model(), num_rounds=3, timeout=0.5)
+    assert time.monotonic() - before < 60 and [report.applied for report in strategy.reports] == [True, False, False]
+    assert all(question.metadata.ttl < 100 for question in grid.questions.values())
+    # It is that of one start only.
+    strategy.start(grid := FakeGrid(nodes), model(), num_rounds=1)
+    assert all(question.metadata.ttl == 660 for question in grid.questions.values())
+    for wrong in (0, -1.0, float("nan")):
+        with pytest.raises(ValueError, match="timeout must be above zero"):
+            run(strategy, nodes, timeout=wrong)
+
+
 def test_the_first_round_waits_for_nodes(monkeypatch):
     from byz.flower import strategy as module
 

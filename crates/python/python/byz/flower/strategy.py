@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import time
@@ -73,6 +74,7 @@ class RobustStrategy(Strategy):
         self.quorum = 2 * self.defense.tolerance + 1 if quorum is None else quorum
         self.min_available_nodes = self.quorum if min_available_nodes is None else min_available_nodes
         self.deadline = deadline
+        self._timeout = math.inf
         self.arrayrecord_key = arrayrecord_key
         self.configrecord_key = configrecord_key
         self.reports: list[Report] = []
@@ -93,21 +95,23 @@ class RobustStrategy(Strategy):
         evaluate_fn: Callable[[int, ArrayRecord], MetricRecord | None] | None = None,
     ) -> Result:
         """All rounds, from scratch; as Flower's own, but that the shorter of `timeout` and the strategy's `deadline` holds."""
+        if not timeout > 0:
+            raise ValueError(f"timeout must be above zero seconds, got {timeout}")
+        self._timeout = timeout
         log(INFO, "%s: %d rounds", type(self).__name__, num_rounds)
         self.summary()
         self._begin()
-        deadline = min(self.deadline, timeout)
         result = Result(arrays=initial_arrays)
         _evaluate_here(evaluate_fn, 0, result)
         for server_round in range(1, num_rounds + 1):
             log(INFO, "[ROUND %d/%d]", server_round, num_rounds)
             questions = self.configure_train(server_round, result.arrays, train_config or ConfigRecord(), grid)
-            arrays, metrics = self.aggregate_train(server_round, collect(grid, questions, deadline))
+            arrays, metrics = self.aggregate_train(server_round, collect(grid, questions, self._patience))
             result.arrays = result.arrays if arrays is None else arrays
             if metrics is not None:
                 result.train_metrics_clientapp[server_round] = metrics
             questions = self.configure_evaluate(server_round, result.arrays, evaluate_config or ConfigRecord(), grid)
-            metrics = self.aggregate_evaluate(server_round, collect(grid, questions, deadline))
+            metrics = self.aggregate_evaluate(server_round, collect(grid, questions, self._patience))
             if metrics is not None:
                 result.evaluate_metrics_clientapp[server_round] = metrics
             _evaluate_here(evaluate_fn, server_round, result)
@@ -117,7 +121,7 @@ class RobustStrategy(Strategy):
         """Logs the settings."""
         log(INFO, "\t%s, tolerance %d of the nodes asked", self.defense.rule, self.defense.tolerance)
         log(INFO, "\tfraction asked: train %.2f, evaluate %.2f", self.fraction_train, self.fraction_evaluate)
-        log(INFO, "\tquorum %d, deadline %.1f s, at least %d nodes", self.quorum, self.deadline, self.min_available_nodes)
+        log(INFO, "\tquorum %d, deadline %.1f s, at least %d nodes", self.quorum, self._patience, self.min_available_nodes)
 
     def configure_train(self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid) -> Iterable[Message]:
         """The questions of a round: the model, for some of the nodes."""
@@ -170,6 +174,11 @@ class RobustStrategy(Strategy):
         log(INFO, "evaluation %d: %s", server_round, dict(metrics))
         return metrics
 
+    @property
+    def _patience(self) -> float:
+        """Seconds to wait for whatever the nodes or the link owe."""
+        return min(self.deadline, self._timeout)
+
     def _begin(self) -> None:
         """Forgets all rounds."""
         self.defense.reset()
@@ -219,7 +228,7 @@ class RobustStrategy(Strategy):
         self._asked = [] if fraction == 0 else self._chosen(grid, fraction)
         content = RecordDict({self.arrayrecord_key: arrays, self.configrecord_key: ConfigRecord({**config, "server-round": server_round})})
         # A node that is too slow would else work through the questions of rounds long closed.
-        ttl = self.deadline + CLOCKS_MAY_DIFFER
+        ttl = self._patience + CLOCKS_MAY_DIFFER
         return [Message(content, node, kind, ttl=ttl, group_id=str(server_round)) for node in self._asked]
 
     def _chosen(self, grid: Grid, fraction: float) -> list[int]:
@@ -233,17 +242,17 @@ class RobustStrategy(Strategy):
 
         None are where the link is down until the deadline, in the first round too.
         """
-        end = time.monotonic() + self.deadline
+        end = time.monotonic() + self._patience
         enough = min(self.quorum, self.min_available_nodes) if self._has_begun else self.min_available_nodes
         while (nodes := answer(lambda: sorted(grid.get_node_ids()), end)) is not None:
             if len(nodes) >= enough or (self._has_begun and time.monotonic() >= end):
                 self._has_begun = True
                 return nodes
             log(INFO, "waiting for nodes: %d of at least %d are connected", len(nodes), enough)
-            time.sleep(1.0 if not self._has_begun else min(1.0, self.deadline))
+            time.sleep(1.0 if not self._has_begun else min(1.0, max(0.0, end - time.monotonic())))
             if not self._has_begun:
                 # Nodes may come when they like, the link may not.
-                end = time.monotonic() + self.deadline
+                end = time.monotonic() + self._patience
         return []
 
     def _sorted(self, replies: Iterable[Message]) -> tuple[dict[int, RecordDict], dict[int, str], int]:
