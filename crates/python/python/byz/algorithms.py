@@ -83,7 +83,7 @@ class Algorithm(Expression):
             families = [self.family] if hasattr(self, "family") else FAMILIES
             choice = ", ".join(f"byz.{family}" for family in families)
             raise TypeError(f"{type(self).__name__} is what they have in common; choose one of {choice}")
-        given = ",".join(f"{name}={_written(value)}" for name, value in parameters.items())
+        given = ",".join(f"{name}={written(value)}" for name, value in parameters.items())
         super().__init__(f"{self.name}({given})" if given else self.name)
         _byz.check(self.family, str(self))
         self._parameters = parameters
@@ -100,10 +100,10 @@ def _rebuilt(kind: type[Algorithm], parameters: dict[str, Any]) -> Algorithm:
     return kind(**parameters)
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """A parameter as expressions write it; NumPy's numbers are numbers, its truths truths."""
     if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(_written, value))}]"
+        return f"[{','.join(map(written, value))}]"
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
     if isinstance(value, Real) and not isinstance(value, Integral):

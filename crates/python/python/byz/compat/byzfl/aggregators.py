@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...algorithms import written
 from .vectors import aggregated, at_most_half, most_tolerated, real, whole, zeros
 
 
@@ -116,7 +117,7 @@ class GeometricMedian:
     def __call__(self, vectors: Any) -> Any:
         if self.T == 0:
             return zeros(vectors)
-        smoothing = f",smoothing={self.nu!r}" if self.nu > 0 else ""
+        smoothing = f",smoothing={written(self.nu)}" if self.nu > 0 else ""
         rule = f"geometric_median(iterations={self.T}{smoothing},start=zero)"
         return aggregated(vectors, rule, most_tolerated(vectors))
 
@@ -135,6 +136,6 @@ class CenteredClipping:
         if self.m is None:
             self.m = zeros(vectors)
         if self.L > 0 and self.tau != 0:
-            rule = "mean" if self.tau == math.inf else f"centered_clipping(radius={self.tau!r},iterations={self.L})"
+            rule = "mean" if self.tau == math.inf else f"centered_clipping(radius={written(self.tau)},iterations={self.L})"
             self.m = aggregated(vectors, rule, most_tolerated(vectors), self.m)
         return self.m

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...algorithms import written
 from ...attack import Attack
 from .aggregators import Average
 from .pre_aggregators import Clipping
@@ -35,7 +36,7 @@ class InnerProductManipulation:
     def __call__(self, honest_vectors: Any) -> Any:
         if not math.isfinite(self.tau):
             return self.tau * SignFlipping()(honest_vectors)
-        return _forged(f"inner_product(scale={self.tau!r})", honest_vectors)
+        return _forged(f"inner_product(scale={written(self.tau)})", honest_vectors)
 
 
 class ALittleIsEnough:
@@ -45,7 +46,7 @@ class ALittleIsEnough:
         self.tau = real("tau", tau, TypeError)
 
     def __call__(self, honest_vectors: Any) -> Any:
-        return _forged(f"little_is_enough(z={self.tau!r})", honest_vectors)
+        return _forged(f"little_is_enough(z={written(self.tau)})", honest_vectors)
 
 
 class _LineSearched:
@@ -79,8 +80,9 @@ class _LineSearched:
     def __call__(self, honest_vectors: Any) -> Any:
         honest = stacked(honest_vectors)
         mean = honest.mean(axis=0)
-        best, damage = self.start, self._damage(honest, mean, self.start)
-        step, growing = self.delta, True
+        best = float(self.start)
+        damage = self._damage(honest, mean, best)
+        step, growing = float(self.delta), True
         for _ in range(self.evals - 1):
             reached = self._damage(honest, mean, best + step)
             pays = reached > damage

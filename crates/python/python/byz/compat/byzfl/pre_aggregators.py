@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...algorithms import written
 from ...arrays import widened
 from ...containers import unpack
 from .vectors import finite, mixed, most_tolerated, number, real, whole
@@ -59,7 +60,7 @@ class Clipping:
         tolerance = most_tolerated(vectors)
         if self.c in (0, math.inf):
             return min(self.c, 1) * finite(vectors, tolerance)
-        return mixed(vectors, f"clipping(radius={self.c!r})", tolerance)
+        return mixed(vectors, f"clipping(radius={written(self.c)})", tolerance)
 
 
 class ARC:

@@ -1,0 +1,35 @@
+"""Parameters and imports of ByzFL's classes: what may be given, assigned later, and imported from where."""
+
+import numpy as np
+import pytest
+
+import byz.compat.byzfl as ours
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+theirs = pytest.importorskip("byzfl", reason="byzfl is not installed")
+
+VECTORS = np.random.default_rng(3).normal(size=(9, 5))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16, np.int64, float, int])
+@pytest.mark.parametrize(
+    "name, parameter",
+    [
+        ("GeometricMedian", "nu"),
+        ("CenteredClipping", "tau"),
+        ("Clipping", "c"),
+        ("InnerProductManipulation", "tau"),
+        ("ALittleIsEnough", "tau"),
+        ("Gaussian", "sigma"),
+        ("Optimal_ALittleIsEnough", "start"),
+        ("Optimal_InnerProductManipulation", "delta"),
+    ],
+)
+def test_numbers_assigned_after_construction_are_numbers(name, parameter, kind):
+    found = []
+    for value in (2.0, kind(2)):
+        np.random.seed(0)
+        made = getattr(ours, name)()
+        setattr(made, parameter, value)
+        found.append(made(VECTORS))
+    assert np.array_equal(*found)
