@@ -33,3 +33,13 @@ def test_numbers_assigned_after_construction_are_numbers(name, parameter, kind):
         setattr(made, parameter, value)
         found.append(made(VECTORS))
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("wrong", ["x", 0.0, [0.0] * 5])
+def test_a_centre_that_is_no_array_is_told_at_construction(wrong):
+    for library in (theirs, ours):
+        with pytest.raises(TypeError, match="m must be"):
+            library.CenteredClipping(m=wrong)
+    for centre in (VECTORS[0], torch.from_numpy(VECTORS[0])):
+        # ByzFL's check lets none pass.
+        assert np.allclose(ours.CenteredClipping(m=centre, tau=1e9)(VECTORS), VECTORS.mean(axis=0))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ...algorithms import written
+from ...arrays import is_tensor
 from .vectors import aggregated, at_most_half, most_tolerated, real, whole, zeros
 
 
@@ -126,6 +129,8 @@ class CenteredClipping:
     """L steps from the last aggregate m, each by the mean of the differences, clipped at `tau`."""
 
     def __init__(self, m: Any = None, L: int = 1, tau: float = 100.0) -> None:
+        if m is not None and not isinstance(m, np.ndarray) and not is_tensor(m):
+            raise TypeError("m must be a np.ndarray or a torch.Tensor")
         self.m = m
         self.L = whole("L", L)
         self.tau = real("tau", tau)
