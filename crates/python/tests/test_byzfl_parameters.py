@@ -1,5 +1,7 @@
 """Parameters and imports of ByzFL's classes: what may be given, assigned later, and imported from where."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -43,3 +45,10 @@ def test_a_centre_that_is_no_array_is_told_at_construction(wrong):
     for centre in (VECTORS[0], torch.from_numpy(VECTORS[0])):
         # ByzFL's check lets none pass.
         assert np.allclose(ours.CenteredClipping(m=centre, tau=1e9)(VECTORS), VECTORS.mean(axis=0))
+
+
+@pytest.mark.parametrize("module", ["", ".aggregators", ".aggregators.aggregators", ".aggregators.preaggregators", ".attacks", ".attacks.attacks"])
+def test_classes_are_imported_from_where_they_are_in_byzfl(module):
+    found, expected = [importlib.import_module(f"{library}{module}") for library in ("byz.compat.byzfl", "byzfl")]
+    names = [name for name in ours.__all__ if hasattr(expected, name)]
+    assert len(names) >= 4 and all(getattr(found, name) is getattr(ours, name) for name in names)

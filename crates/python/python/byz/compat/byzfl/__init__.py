@@ -1,15 +1,19 @@
 """ByzFL's aggregators, pre-aggregators and attacks: its names, parameters, defaults and results on this engine.
 
-Change ``import byzfl`` to ``import byz.compat.byzfl as byzfl``. On finite input the results are those of ByzFL 0.0.11 up to
+Change ``import byzfl`` to ``import byz.compat.byzfl as byzfl`` and ``from byzfl`` to ``from byz.compat.byzfl``. On finite input the results are those of ByzFL 0.0.11 up to
 rounding. What differs, and why: docs/python.md.
 """
 
 from .aggregators import (
+    ARC,
     CAF,
     MDA,
+    NNM,
     SMEA,
     Average,
+    Bucketing,
     CenteredClipping,
+    Clipping,
     GeometricMedian,
     Krum,
     Meamed,
@@ -29,7 +33,6 @@ from .attacks import (
     Optimal_InnerProductManipulation,
     SignFlipping,
 )
-from .pre_aggregators import ARC, NNM, Bucketing, Clipping
 
 __all__ = [
     "ALittleIsEnough",

@@ -7,9 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms import written
-from ...arrays import is_tensor
-from .vectors import aggregated, at_most_half, most_tolerated, real, whole, zeros
+from ....algorithms import written
+from ....arrays import is_tensor
+from ..vectors import aggregated, at_most_half, most_tolerated, real, whole, zeros
+
+__all__ = [
+    "Average",
+    "CAF",
+    "CenteredClipping",
+    "GeometricMedian",
+    "Krum",
+    "MDA",
+    "Meamed",
+    "Median",
+    "MoNNA",
+    "MultiKrum",
+    "SMEA",
+    "TrMean",
+]
 
 
 class _WithoutF:

@@ -9,11 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms import written
-from ...attack import Attack
-from .aggregators import Average
-from .pre_aggregators import Clipping
-from .vectors import real, stacked, whole
+from ....algorithms import written
+from ....attack import Attack
+from ..aggregators import Average, Clipping
+from ..vectors import real, stacked, whole
+
+__all__ = [
+    "ALittleIsEnough",
+    "Gaussian",
+    "Inf",
+    "InnerProductManipulation",
+    "LabelFlipping",
+    "Mimic",
+    "Optimal_ALittleIsEnough",
+    "Optimal_InnerProductManipulation",
+    "SignFlipping",
+]
 
 
 def _forged(attack: str, honest_vectors: Any) -> Any:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms import written
-from ...arrays import widened
-from ...containers import unpack
-from .vectors import finite, mixed, most_tolerated, number, real, whole
+from ....algorithms import written
+from ....arrays import widened
+from ....containers import unpack
+from ..vectors import finite, mixed, most_tolerated, number, real, whole
+
+__all__ = ["ARC", "Bucketing", "Clipping", "NNM"]
 
 
 class NNM:
