@@ -50,5 +50,6 @@ def test_a_centre_that_is_no_array_is_told_at_construction(wrong):
 @pytest.mark.parametrize("module", ["", ".aggregators", ".aggregators.aggregators", ".aggregators.preaggregators", ".attacks", ".attacks.attacks"])
 def test_classes_are_imported_from_where_they_are_in_byzfl(module):
     found, expected = [importlib.import_module(f"{library}{module}") for library in ("byz.compat.byzfl", "byzfl")]
-    names = [name for name in ours.__all__ if hasattr(expected, name)]
+    # Some modules there show names of others too.
+    names = [name for name in ours.__all__ if getattr(expected, name, int).__module__.startswith(expected.__name__)]
     assert len(names) >= 4 and all(getattr(found, name) is getattr(ours, name) for name in names)

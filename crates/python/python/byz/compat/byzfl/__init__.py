@@ -1,7 +1,7 @@
 """ByzFL's aggregators, pre-aggregators and attacks: its names, parameters, defaults and results on this engine.
 
-Change ``import byzfl`` to ``import byz.compat.byzfl as byzfl`` and ``from byzfl`` to ``from byz.compat.byzfl``. On finite input the results are those of ByzFL 0.0.11 up to
-rounding. What differs, and why: docs/python.md.
+Change ``import byzfl`` to ``import byz.compat.byzfl as byzfl`` and ``from byzfl`` to ``from byz.compat.byzfl``. On finite input the
+results are those of ByzFL 0.0.11 up to rounding. What differs, and why: docs/python.md.
 """
 
 from .aggregators import (
