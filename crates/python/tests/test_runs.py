@@ -135,3 +135,18 @@ def test_a_sweep_is_one_flat_record_per_run(tmp_path):
     assert byz.rounds(records[0]["directory"])[-1]["round"] == 50
     assert byz.sweep(grid, out=tmp_path / "grid", jobs=1) == records
     assert len(byz.sweep(grid)) == 8 and not Path("sweeps").exists()
+
+
+def test_an_axis_keeps_its_name_where_a_run_tells_something_of_that_name(tmp_path):
+    base = {"task": "quartic", "rounds": 2}
+    [diverged, calm] = byz.sweep(
+        {"base": {"task": "quartic", "optimizer": "baseline"}, "axes": {"rounds": [500, 3], "error": [{"label": "wild", "rate": 100.0}]}},
+        out=tmp_path / "grid",
+        progress=False,
+    )
+    assert (diverged["rounds"], calm["rounds"]) == ("500", "3") and diverged["run_rounds"] < 500 and calm["run_rounds"] == 3
+    assert diverged["error"] == calm["error"] == "wild" and calm["run_error"] is None and calm["status"] != "wild"
+    assert len(byz.rounds(calm["directory"])) == 4
+    for axis in ("loss", "directory", "rate"):
+        [record] = byz.sweep({"base": base, "axes": {axis: [{"label": "mine", "rate": 0.3}]}}, out=tmp_path / axis, progress=False)
+        assert record[axis] == "mine" and f"run_{axis}" in record and not any(key.startswith("run_") for key in {*record} - {f"run_{axis}"})

@@ -75,7 +75,8 @@ def sweep(
 
     `config` is the path of a TOML file or a dictionary with the same keys, those of ``byz sweep``. With `out` the runs are kept there,
     finished ones are skipped, and ``directory`` of a record tells where its rounds are (`byz.rounds`). A run that failed has
-    ``error``; the others go on.
+    ``error``; the others go on. Labels are texts. Where an axis has the name of something that a run tells, as ``rounds`` has, the name is
+    the axis's, and what the run tells is under ``run_rounds``.
     """
     text, is_json, name = _read(config)
     with _Directory(out) as directory, _shown(progress) as watched:
@@ -86,10 +87,13 @@ def sweep(
             warnings.warn(concern, stacklevel=2)
         records = []
         for one in json.loads(told):
-            record = {**one["labels"], "seed": one["seed"], "rate": one["rate"], **(one["summary"] or {}), "error": one["error"]}
+            outcome = {"seed": one["seed"], "rate": one["rate"], **(one["summary"] or {}), "error": one["error"]}
             if out is not None:
-                record["directory"] = str(directory / "runs" / one["key"])
-            records.append(record)
+                outcome["directory"] = str(directory / "runs" / one["key"])
+            labels = one["labels"]
+            renamed = {f"run_{key}" if key in labels else key: value for key, value in outcome.items()}
+            # Labels first, and not to be overwritten.
+            records.append({**labels, **renamed, **labels})
         return records
 
 
