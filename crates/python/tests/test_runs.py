@@ -74,6 +74,15 @@ def test_progress_is_shown_in_a_notebook_and_not_in_a_file(monkeypatch, capsys):
     assert shown.startswith("\rround ") and f"of {QUICK['rounds']}, loss" in shown
 
 
+@pytest.mark.parametrize("kind", ["none", "closed", "writes only"])
+def test_without_a_usable_stderr_no_progress_is_shown(monkeypatch, capsys, tmp_path, kind):
+    closed = open(tmp_path / "log", "w")
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "writes only": type("Log", (), {"write": print})()}[kind])
+    assert byz.run(QUICK).rounds and byz.sweep({"base": {**QUICK, "rounds": 2}})
+    assert capsys.readouterr().out == ""
+
+
 def test_what_progress_raises_ends_the_run_and_it_goes_on_later(tmp_path):
     config = {**QUICK, "rounds": 200_000, "evaluate_every": 100_000}
 

@@ -161,8 +161,7 @@ class _shown:  # noqa: N801 (reads as a verb where it is used)
     def __enter__(self) -> Progress:
         if callable(self._progress):
             return self._progress
-        looked_at = self._progress and (sys.stderr.isatty() or "ipykernel" in sys.modules)
-        return self._show if looked_at else lambda *_: None
+        return self._show if self._progress and _is_looked_at(sys.stderr) else lambda *_: None
 
     def _show(self, done: int, total: int, loss: float, metric: float | None) -> None:
         line = f"round {done} of {total}, loss {loss:.5g}" + (f", metric {metric:.5g}" if metric is not None else "")
@@ -172,6 +171,17 @@ class _shown:  # noqa: N801 (reads as a verb where it is used)
     def __exit__(self, *_: object) -> None:
         if self._width:
             print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _is_looked_at(stream: Any) -> bool:
+    if stream is None:
+        # A program without a console.
+        return False
+    try:
+        return "ipykernel" in sys.modules or stream.isatty()
+    except (AttributeError, ValueError):
+        # Something of the user's that takes text and no more, or a file that is closed.
+        return False
 
 
 def _path(path: str | os.PathLike[str] | None) -> Path | None:
