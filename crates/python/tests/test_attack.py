@@ -58,6 +58,23 @@ def test_own_messages_belong_to_the_keys_of_the_honest():
             byz.Attack("none").forge(honest, 1, own=other)
 
 
+@pytest.mark.parametrize("length", [1, 2, 7])
+@pytest.mark.parametrize("attack", ["sign_flip", "little_is_enough", "fang", "min_max", "gaussian"])
+def test_the_bits_do_not_depend_on_the_layout_in_memory(attack, length):
+    random = np.random.default_rng(0)
+    for count in (9, 40, 300):
+        honest = random.normal(size=(count, length))
+        wide = np.zeros((2 * count, 3 * length))
+        wide[::2, ::3] = honest
+        raw = np.zeros(honest.nbytes + 1, np.uint8)
+        raw[1:] = honest.view(np.uint8).reshape(-1)
+        unaligned = raw[1:].view(honest.dtype).reshape(honest.shape)
+        backwards = np.ascontiguousarray(honest[::-1, ::-1])[::-1, ::-1]
+        expected = byz.Attack(attack).forge(honest, 2).tobytes()
+        for same in (np.asfortranarray(honest), wide[::2, ::3], unaligned, backwards, list(honest)):
+            assert np.stack(byz.Attack(attack).forge(same, 2)).tobytes() == expected
+
+
 def test_liars_answer_in_the_container_of_the_honest(rows):
     attack, honest = byz.Attack("sign_flip(of=mean)"), rows[:17]
     expected = attack.forge(honest, 2)

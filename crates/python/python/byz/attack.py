@@ -40,7 +40,9 @@ class Attack:
         rows = _matrix("honest", messages)
         shape = (byzantine, rows.shape[1])
         if own is None:
-            own_rows = np.broadcast_to(rows.mean(axis=0, dtype=np.float64).astype(rows.dtype), shape)
+            # NumPy adds in the order in which numbers lie in memory.
+            mean = np.require(rows, requirements="CA").mean(axis=0, dtype=np.float64)
+            own_rows = np.broadcast_to(mean.astype(rows.dtype), shape)
         else:
             try:
                 own_messages = unpack(own, form.layout)[0]
