@@ -306,3 +306,14 @@ def test_a_nested_tensor_is_a_verdict():
     rows = list(torch.randn(7, 4))
     rows[3] = torch.nested.nested_tensor([torch.ones(4)])
     assert byz.aggregate(rows, "median", 2, explain=True).verdicts[3].startswith("invalid")
+
+
+def test_a_class_with_half_a_character_in_its_name_is_a_verdict(rows):
+    odd = type("Odd\ud800", (), {})()
+    for messages in ([odd, *rows[1:]], [[odd], *([row] for row in rows[1:])], [{"w": odd}, *({"w": row} for row in rows[1:])]):
+        verdict = byz.aggregate(messages, explain=True).verdicts[0]
+        assert verdict.startswith("invalid: ") and "expected an array of floats, got " in verdict and "Odd?" in verdict
+    for call in (lambda: byz.aggregate([odd] * 5), lambda: byz.aggregate(odd), lambda: byz.Attack("zero").forge([*rows, odd])):
+        with pytest.raises((TypeError, ValueError)) as told:
+            call()
+        assert not isinstance(told.value, UnicodeError)

@@ -65,16 +65,19 @@ def read_message(value: Any) -> Message | str:
         content = _read(value)
         return Message(content, _signature(content))
     except Unreadable as problem:
-        if not problem.place:
-            return str(problem)
-        remedy = ", or leave it out of all messages" if isinstance(problem, WrongType) else ""
-        return f"entry {_written(problem.place)}: {problem}{remedy}"
+        remedy = ", or leave it out of all messages" if problem.place and isinstance(problem, WrongType) else ""
+        where = f"entry {_written(problem.place)}: " if problem.place else ""
+        return _whole(f"{where}{problem}{remedy}")
     except CopyWarning:
         raise
     except Exception as problem:
         lines = str(problem).splitlines() or [""]
-        # The engine takes no half characters.
-        return f"reading it raised {type(problem).__name__}: {lines[0]}".encode(errors="replace").decode()
+        return _whole(f"reading it raised {type(problem).__name__}: {lines[0]}")
+
+
+def _whole(text: str) -> str:
+    """A text of which parts come from outside, such as the name of a class: the engine takes no half characters."""
+    return text.encode(errors="replace").decode()
 
 
 def _read(value: Any) -> Any:
