@@ -309,7 +309,9 @@ def test_a_nested_tensor_is_a_verdict():
 
 
 def test_a_class_with_half_a_character_in_its_name_is_a_verdict(rows):
-    odd = type("Odd\ud800", (), {})()
+    kind = type("Odd", (), {})
+    kind.__qualname__ = "Odd\ud800"
+    odd = kind()
     for messages in ([odd, *rows[1:]], [[odd], *([row] for row in rows[1:])], [{"w": odd}, *({"w": row} for row in rows[1:])]):
         verdict = byz.aggregate(messages, explain=True).verdicts[0]
         assert verdict.startswith("invalid: ") and "expected an array of floats, got " in verdict and "Odd?" in verdict

@@ -141,4 +141,9 @@ def is_tensor(value: Any) -> bool:
 
 
 def kind_of(value: Any) -> str:
-    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    return without_half_characters(f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins."))
+
+
+def without_half_characters(text: str) -> str:
+    """A text of which parts come from outside, as the engine and a log can take it."""
+    return text.encode(errors="replace").decode()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import CopyWarning, Part, Unreadable, WrongType, read_array
+from .arrays import CopyWarning, Part, Unreadable, WrongType, read_array, without_half_characters
 
 # A key comes from outside and goes to logs: as text without control characters, not all of it, and not all of them.
 _LONGEST, _MOST = 60, 4
@@ -67,17 +67,12 @@ def read_message(value: Any) -> Message | str:
     except Unreadable as problem:
         remedy = ", or leave it out of all messages" if problem.place and isinstance(problem, WrongType) else ""
         where = f"entry {_written(problem.place)}: " if problem.place else ""
-        return _whole(f"{where}{problem}{remedy}")
+        return without_half_characters(f"{where}{problem}{remedy}")
     except CopyWarning:
         raise
     except Exception as problem:
         lines = str(problem).splitlines() or [""]
-        return _whole(f"reading it raised {type(problem).__name__}: {lines[0]}")
-
-
-def _whole(text: str) -> str:
-    """A text of which parts come from outside, such as the name of a class: the engine takes no half characters."""
-    return text.encode(errors="replace").decode()
+        return without_half_characters(f"reading it raised {type(problem).__name__}: {lines[0]}")
 
 
 def _read(value: Any) -> Any:
