@@ -252,8 +252,8 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Undefined { rule, requirement, messages, tolerance } => write!(
                 f,
-                "{rule} is not defined for {messages} messages, tolerance {tolerance} and these parameters (it asks \
-                 for {requirement}); lower the tolerance, gather more messages or change the parameters"
+                "{rule} is not defined for {messages} messages, tolerance {tolerance} and these parameters (it promises \
+                 robustness for {requirement}); lower the tolerance, gather more messages or change the parameters"
             ),
             Refusal::NotGuaranteed { rule, requirement, messages, tolerance } => write!(
                 f,

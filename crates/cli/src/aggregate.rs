@@ -150,11 +150,11 @@ impl Arguments {
 
 /// The same file twice is a worker with two votes.
 fn repeated(paths: &[PathBuf]) -> Vec<String> {
-    let mut sorted: Vec<&PathBuf> = paths.iter().collect();
+    let file = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let mut sorted: Vec<(PathBuf, &PathBuf)> = paths.iter().map(|path| (file(path), path)).collect();
     sorted.sort();
-    let twice = sorted.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
-    let mut twice: Vec<String> = twice.map(|path| path.display().to_string()).collect();
-    twice.dedup();
+    let twice = sorted.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1);
+    let twice: Vec<String> = twice.map(|same| same[0].1.display().to_string()).collect();
     twice.iter().map(|path| format!("{path} is given more than once; each counts as a worker")).collect()
 }
 

@@ -99,7 +99,10 @@ impl Federation<'_> {
             hear,
         )?;
         // The record says who took part; config.toml is what `byz run` would have written.
-        byz::files::write_whole(&self.directory.join(plan::NETWORK), plan::section(self.membership).as_bytes())?;
+        byz::files::write_whole(
+            &self.directory.join(plan::NETWORK),
+            plan::section(self.membership).as_bytes(),
+        )?;
         *farewell = Some(Box::new(coordinator.farewell()));
         if self.membership.momentum == Momentum::Worker {
             trainer.workers.iter_mut().for_each(|chain| *chain = Chain::empty());

@@ -180,8 +180,12 @@ pub(crate) fn draft(arguments: &Arguments) -> Result<Draft, Error> {
             Draft::from_toml(&text).map_err(|error| Error::Usage(format!("{}: {error}", path.display())))?
         }
     };
-    draft.choose(&arguments.choices.draft());
-    arguments.set.iter().try_for_each(|assignment| draft.set(assignment))?;
+    // Flags and --set are one choice: none of them takes back another.
+    let mut choices = arguments.choices.draft();
+    for assignment in &arguments.set {
+        choices.add(&Draft::assignment(assignment)?);
+    }
+    draft.choose(&choices);
     Ok(draft)
 }
 

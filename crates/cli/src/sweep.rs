@@ -144,8 +144,10 @@ impl Plan<'_> {
 
     /// The first configuration that will be run.
     pub(crate) fn first(&self) -> Result<Config, Error> {
-        let cell = self.selected()?.swap_remove(0);
-        cell.config(self.grid.seeds[0], cell.rates.first().copied())
+        let config = |cell: &Cell| cell.config(self.grid.seeds[0], cell.rates.first().copied());
+        let cells = self.selected()?;
+        // What is refused is not run.
+        cells.iter().map(config).find(Result::is_ok).unwrap_or_else(|| config(&cells[0]))
     }
 
     fn total_rounds(&self) -> Result<u64, Error> {
@@ -218,19 +220,29 @@ impl Plan<'_> {
 }
 
 fn tell(settled: &[Settled], directory: &Path, json: bool) -> Outcome {
-    let mut out = io::stdout().lock();
     let failed = settled.iter().filter(|settled| settled.outcome.is_err()).count();
+    let printed = print(settled, directory, json);
+    if failed > 0 {
+        // A table that cannot be made does not hide that runs failed.
+        if let Err(Failure::Byz(error)) = printed {
+            let _ = writeln!(io::stderr(), "byz: {}", clean(&error.to_string()));
+        }
+        return Err(Failure::Sweep { failed, all: settled.len() });
+    }
+    printed
+}
+
+fn print(settled: &[Settled], directory: &Path, json: bool) -> Outcome {
+    let mut out = io::stdout().lock();
+    let mut done = settled.iter().filter_map(|settled| settled.outcome.as_ref().ok()).peekable();
     if json {
-        for summary in settled.iter().filter_map(|settled| settled.outcome.as_ref().ok()) {
+        for summary in done {
             writeln!(out, "{}", serde_json::to_string(summary).map_err(io::Error::from)?)?;
         }
-    } else if failed < settled.len() {
+    } else if done.peek().is_some() {
         for study in load(&[directory])? {
             report::write(&mut out, &study, study.columns(Deviation::Population)?, Format::Text)?;
         }
     }
-    match failed {
-        0 => Ok(()),
-        failed => Err(Failure::Sweep { failed, all: settled.len() }),
-    }
+    Ok(())
 }

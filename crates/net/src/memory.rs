@@ -97,7 +97,9 @@ mod tests {
     fn member() -> Member<f64> {
         let mut draft = Draft::default();
         let chosen = ["task=quartic(dimension=3)", "workers=4", "rate=0.1", "rounds=9"];
-        chosen.iter().for_each(|assignment| draft.set(assignment).expect("a known key"));
+        chosen
+            .iter()
+            .for_each(|assignment| draft.choose(&Draft::assignment(assignment).expect("a known key")));
         let config = draft.resolve().expect("a configuration");
         match open_member(&config, 2, true, &Directory::at("nowhere")).expect("a member") {
             AnyMember::F64(member) => member,

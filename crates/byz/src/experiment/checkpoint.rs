@@ -88,22 +88,23 @@ pub(super) fn load<T: Scalar>(
     trainer: &mut Trainer<T>,
     warn: &dyn Fn(&str),
 ) -> Result<Option<Tally>> {
-    for (name, next) in NAMES.into_iter().zip(["trying the one before", "starting afresh"]) {
-        let path = directory.join(name);
-        if !path.exists() {
-            continue;
-        }
-        let bytes = fs::read(&path).map_err(|error| error.to_string());
-        let problem = match bytes.and_then(|bytes| read::<T>(&bytes, key)) {
+    let [newest, before] = NAMES.map(|name| directory.join(name));
+    for path in [&newest, &before].into_iter().filter(|path| path.exists()) {
+        // One that cannot be read may be good: it is left, and the run does not go on without it.
+        let bytes =
+            fs::read(path).map_err(|error| Error::file(path, format_args!("cannot be read: {error}")))?;
+        let problem = match read::<T>(&bytes, key) {
             Ok((header, _)) if header.round >= gap => {
                 format!("rounds.jsonl lacks lines before its round {}", header.round)
             }
             Ok((header, parts)) => return restore(trainer, header, parts).map(Some),
             Err(problem) => problem,
         };
+        let older = path == &newest && before.exists();
+        let next = if older { "trying the one before" } else { "starting afresh" };
         warn(&format!("{} is not usable ({problem}); {next}", path.display()));
         // Or the next save would put it in the place of the good one before it. What cannot be removed is found again.
-        let _ = fs::remove_file(&path);
+        let _ = fs::remove_file(path);
     }
     Ok(None)
 }

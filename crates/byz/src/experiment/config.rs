@@ -197,6 +197,11 @@ impl Config {
         if !self.rate.is_finite() || self.rate <= 0.0 {
             return usage(format!("rate = {}: expected a finite number above zero", self.rate));
         }
+        for (name, seed) in [("seed", self.seed), ("data_seed", self.data_seed)] {
+            if seed > i64::MAX as u64 {
+                return usage(format!("{name} = {seed}: at most {}, the largest number of TOML", i64::MAX));
+            }
+        }
         let shared = self.byzantine == 0 || self.byzantine_data == ByzantineData::Iid;
         if self.data_order == DataOrder::Released && !shared {
             return usage("data_order = released is the order of byzantine_data = iid; set that too".into());

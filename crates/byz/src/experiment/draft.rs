@@ -3,6 +3,7 @@
 
 use super::{
     config::{ByzantineData, Config, DataOrder, Diagnostics, not_usable, with_hint},
+    grid::Grid,
     presets,
 };
 use crate::{
@@ -50,11 +51,16 @@ pub struct Draft {
 impl Draft {
     /// Reads TOML.
     pub fn from_toml(text: &str) -> Result<Draft> {
-        toml::from_str(text).map_err(|error| not_usable("the configuration", text, &error))
+        toml::from_str(text).map_err(|error| match toml::from_str::<Grid>(text) {
+            Ok(_) => {
+                Error::Usage("the file is a grid, not the configuration of one run: byz sweep FILE".into())
+            }
+            Err(_) => not_usable("the configuration", text, &error),
+        })
     }
 
-    /// Takes one `key=value` of the command line; text needs no quotes.
-    pub fn set(&mut self, assignment: &str) -> Result<()> {
+    /// Reads one `key=value` of the command line; text needs no quotes.
+    pub fn assignment(assignment: &str) -> Result<Draft> {
         let Some((key, value)) = assignment.split_once('=') else {
             return Err(Error::Usage(format!("--set {assignment}: expected key=value, such as rate=0.1")));
         };
@@ -64,10 +70,7 @@ impl Draft {
         for text in [value.to_string(), toml::Value::from(value).to_string()] {
             let Ok(table) = format!("{key} = {text}").parse::<toml::Table>() else { continue };
             match table.try_into::<Draft>() {
-                Ok(choices) => {
-                    self.choose(&choices);
-                    return Ok(());
-                }
+                Ok(choices) => return Ok(choices),
                 Err(error) => first = first.or(Some(error)),
             }
         }
@@ -75,8 +78,8 @@ impl Draft {
         Err(Error::Usage(format!("--set {assignment}: {problem}")))
     }
 
-    /// Lets choices override this draft, and with them what only followed from the old ones: an optimiser brings its own
-    /// chains, and a file that was resolved spells out defaults that nobody chose.
+    /// Lets everything chosen at one time override this draft, and with it what only followed from the old choices: an optimiser
+    /// brings its own chains, and a file that was resolved spells out defaults that nobody chose.
     pub fn choose(&mut self, choices: &Draft) {
         if choices.optimizer.is_some() {
             (self.worker, self.server, self.schedule) = (None, None, None);
@@ -95,6 +98,11 @@ impl Draft {
         if choices.attack.is_some() && self.attack_acts_on.as_deref() == stage(&self.attack) {
             self.attack_acts_on = None;
         }
+        self.add(choices);
+    }
+
+    /// Lets later choices of the same time override these: what was chosen beside them stays.
+    pub fn add(&mut self, choices: &Draft) {
         macro_rules! override_each {
             ($($field:ident)*) => { $( if choices.$field.is_some() { self.$field.clone_from(&choices.$field); } )* };
         }
@@ -114,6 +122,13 @@ impl Draft {
 
     /// The same for a task that the caller brings; its name is a label.
     pub fn resolve_own(&self) -> Result<Config> {
+        let config = self.filled()?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Everything filled in, nothing checked.
+    pub(super) fn filled(&self) -> Result<Config> {
         let optimizer = presets::find(self.optimizer.as_deref().unwrap_or("byz_nsgdm"))?;
         let owned = |chain: &[&str]| chain.iter().map(|link| link.to_string()).collect();
         let task = self.task.clone().ok_or_else(|| {
@@ -124,7 +139,7 @@ impl Draft {
         let attack = self.attack.clone().unwrap_or_else(|| "none".into());
         let acts_on = stage_name(registry::read("attack", attacks::table::<f64>(), &attack)?.acts_on());
         let seed = self.seed.unwrap_or(0);
-        let config = Config {
+        Ok(Config {
             task,
             workers: self.workers.unwrap_or(20),
             byzantine,
@@ -150,9 +165,7 @@ impl Draft {
             record_every: self.record_every,
             evaluate_on: self.evaluate_on.clone().unwrap_or_else(|| "test".into()),
             diagnostics: self.diagnostics.clone(),
-        };
-        config.check()?;
-        Ok(config)
+        })
     }
 }
 

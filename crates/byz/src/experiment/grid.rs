@@ -71,6 +71,14 @@ impl Cell {
         draft.resolve()
     }
 
+    /// The same, without asking whether anything can come of it: to tell of what was refused.
+    pub(super) fn unchecked(&self, seed: u64) -> Result<Config> {
+        let mut draft = self.draft.clone();
+        draft.seed = Some(seed);
+        draft.rate = self.rates.first().copied().or(draft.rate);
+        draft.filled()
+    }
+
     /// The labels, one after another.
     pub fn name(&self) -> String {
         let labels: Vec<&str> = self.labels.iter().map(|(_, label)| label.as_str()).collect();
@@ -98,7 +106,12 @@ impl Cell {
 impl Grid {
     /// Reads and checks a grid.
     pub fn from_toml(text: &str) -> Result<Grid> {
-        let grid: Grid = toml::from_str(text).map_err(|error| not_usable("the grid", text, &error))?;
+        let grid: Grid = toml::from_str(text).map_err(|error| match toml::from_str::<Draft>(text) {
+            Ok(_) => {
+                Error::Usage("the file is the configuration of one run, not a grid: byz run FILE".into())
+            }
+            Err(_) => not_usable("the grid", text, &error),
+        })?;
         let usage = |problem: &str| Err(Error::Usage(format!("the grid is not usable: {problem}")));
         if grid.seeds.is_empty() {
             return usage("seeds is empty; give at least one");
@@ -112,6 +125,7 @@ impl Grid {
                 return usage(&format!("report.measure: expected one of {}", Summary::MEASURES.join(", ")));
             }
         }
+        shown.check()?;
         if let Some(tuning) = &grid.tuning {
             tuning.check()?;
             if grid.cells()?.iter().all(|cell| cell.rates.is_empty()) {
@@ -167,16 +181,21 @@ impl Grid {
         self.check_cells()
     }
 
-    /// Wrong cells are found before the first one runs.
+    /// Wrong cells are found before the first one runs. One that its rule refuses fails alone, as long as others do not.
     fn check_cells(&self) -> Result<()> {
+        let (mut refused, mut able) = (None, false);
         for cell in self.cells()? {
             let rates = cell.rates.iter().copied().map(Some);
             for rate in rates.chain(cell.rates.is_empty().then_some(None)) {
-                cell.config(self.seeds[0], rate)
-                    .map_err(|error| Error::Usage(format!("cell {}: {error}", cell.name())))?;
+                let told = |error: Error| Error::Usage(format!("cell {}: {error}", cell.name()));
+                match cell.config(self.seeds[0], rate) {
+                    Ok(_) => able = true,
+                    Err(error @ Error::Refused { .. }) => refused = refused.or(Some(told(error))),
+                    Err(error) => return Err(told(error)),
+                }
             }
         }
-        Ok(())
+        refused.filter(|_| !able).map_or(Ok(()), Err)
     }
 
     /// Which cells the patterns mean, in the order of the grid; all of them if there is no pattern. A pattern with which no cell

@@ -1,7 +1,7 @@
 //! What a sweep's directory holds: `index.json` names every cell, the rate that tuning chose, and the keys of its runs.
 //!
 //! It is written before the first run, so that a sweep that was cut off can be reported. A cell that was left out keeps what
-//! an earlier call wrote of it.
+//! an earlier call wrote of it, while its runs are those that the grid asks for.
 
 use super::{grid::Cell, presentation::Presentation, record::write_json};
 use crate::error::{Error, Result};
@@ -54,13 +54,20 @@ impl Index {
         serde_json::from_str(&text).map(Some).map_err(damaged)
     }
 
-    /// Writes it, with what an earlier index of the same cells says of those that were left out now.
-    pub(super) fn save(mut self, directory: &Path) -> Result<()> {
+    /// Writes it, with what an earlier index says of cells for which that still `stands`, by their place in the grid.
+    pub(super) fn save(
+        mut self,
+        directory: &Path,
+        stands: impl Fn(usize, &Indexed) -> Result<bool>,
+    ) -> Result<()> {
         // A damaged one is replaced.
         let earlier = Index::load(directory).ok().flatten().filter(|earlier| earlier.axes == self.axes);
         let known = earlier.map_or(Vec::new(), |earlier| earlier.cells);
-        for cell in self.cells.iter_mut().filter(|cell| cell.runs.is_empty()) {
-            if let Some(before) = known.iter().find(|known| known.labels == cell.labels) {
+        for (place, cell) in self.cells.iter_mut().enumerate() {
+            let before = known.iter().find(|known| known.labels == cell.labels);
+            if let Some(before) = before.filter(|before| !before.runs.is_empty())
+                && stands(place, before)?
+            {
                 *cell = before.clone();
             }
         }

@@ -1,5 +1,9 @@
 //! How a sweep wants to be shown; nothing here changes a number.
 
+use crate::{
+    error::{Error, Result},
+    registry::nearest,
+};
 use serde::{Deserialize, Serialize};
 
 /// The `[report]` of a grid.
@@ -25,6 +29,26 @@ pub struct Presentation {
     pub expected: Option<String>,
     /// What those are called over their column.
     pub expected_name: String,
+}
+
+impl Presentation {
+    /// What can be drawn.
+    pub const FIGURES: [&str; 5] = ["curves", "heat_map", "breakdown", "trust", "slope"];
+
+    /// Whether everything that is to be drawn is known.
+    pub(super) fn check(&self) -> Result<()> {
+        let unknown = self.figures.iter().find(|name| !Self::FIGURES.contains(&name.as_str()));
+        unknown.map_or(Ok(()), |name| Err(Presentation::unknown_figure(name)))
+    }
+
+    pub(crate) fn unknown_figure(name: &str) -> Error {
+        Error::UnknownName {
+            family: "figure",
+            name: name.to_string(),
+            nearest: nearest(name, Self::FIGURES.into_iter()),
+            known: Self::FIGURES.map(String::from).to_vec(),
+        }
+    }
 }
 
 impl Default for Presentation {

@@ -19,9 +19,13 @@ use crate::{
 };
 use std::{
     collections::{HashMap, HashSet},
+    fs,
     io::Write,
     path::{Path, PathBuf},
 };
+
+/// Cells and their places in the grid.
+type Placed = Vec<(usize, Cell)>;
 
 /// One run of a sweep.
 #[derive(Clone, Debug)]
@@ -71,7 +75,7 @@ impl Sweep<'_> {
     /// Rounds that tuning and the runs take in all, done or not.
     pub fn total_rounds(&self) -> Result<u64> {
         let mut total = 0;
-        for (_, cell) in self.cells()? {
+        for (_, cell) in self.able()?.0 {
             let rounds = cell.config(self.grid.seeds[0], cell.rates.first().copied())?.rounds;
             total += rounds * self.grid.seeds.len() as u64;
             if let Some(tuning) = self.grid.tuning.as_ref().filter(|_| !cell.rates.is_empty()) {
@@ -89,7 +93,7 @@ impl Sweep<'_> {
             let place = self.directory.display();
             return Err(Error::Usage(format!("{place} holds a run, not a sweep; choose another --out")));
         }
-        let cells = self.cells()?;
+        let (cells, refused) = self.able()?;
         let chosen = match &self.grid.tuning {
             Some(tuning) => self.tune(&cells, tuning)?,
             None => cells.iter().map(|_| Chosen { rate: Ok(None), scores: Vec::new() }).collect(),
@@ -113,19 +117,51 @@ impl Sweep<'_> {
             }
             indexed.push((*index, entry));
         }
-        Record::at(self.directory)?;
-        if let Some(expected) = self.expected {
-            files::replace(&self.directory.join("expected.csv"), |out| out.write_all(expected.as_bytes()))?;
+        for (index, cell, error) in &refused {
+            for &seed in &self.grid.seeds {
+                let config = cell.unchecked(seed)?;
+                failed.push(Settled { cell: *index, config, outcome: Err(error.clone()) });
+            }
         }
-        self.index(indexed)?.save(self.directory)?;
+        Record::at(self.directory)?;
+        let expected = self.directory.join("expected.csv");
+        match self.expected {
+            Some(text) => files::replace(&expected, |out| out.write_all(text.as_bytes()))?,
+            None if expected.exists() => fs::remove_file(&expected)
+                .map_err(|error| Error::file(&expected, format_args!("cannot be removed: {error}")))?,
+            None => {}
+        }
+        let (grid, selected) = (self.grid.cells()?, self.grid.select(self.select)?);
+        let stands =
+            |place: usize, before: &Indexed| Ok(!selected[place] && self.is_of(&grid[place], before));
+        self.index(indexed)?.save(self.directory, stands)?;
         failed.iter().for_each(|settled| (self.settled)(settled));
         failed.extend(self.settle(jobs));
         failed.sort_by_key(|settled| settled.cell);
         Ok(failed)
     }
 
+    /// Whether these runs are ones that the cell asks for.
+    fn is_of(&self, cell: &Cell, entry: &Indexed) -> bool {
+        let key = |&seed: &u64| cell.config(seed, entry.rate).ok().map(|config| config.key());
+        let keys: Vec<String> = self.grid.seeds.iter().filter_map(key).collect();
+        entry.runs.iter().all(|run| keys.contains(run))
+    }
+
+    /// The chosen cells that can be run, and those whose counts their rule refuses.
+    fn able(&self) -> Result<(Placed, Vec<(usize, Cell, Error)>)> {
+        let (mut able, mut refused) = (Vec::new(), Vec::new());
+        for (place, cell) in self.cells()? {
+            match cell.config(self.grid.seeds[0], cell.rates.first().copied()) {
+                Err(error @ Error::Refused { .. }) => refused.push((place, cell, error)),
+                _ => able.push((place, cell)),
+            }
+        }
+        Ok((able, refused))
+    }
+
     /// The chosen cells and their places in the grid.
-    fn cells(&self) -> Result<Vec<(usize, Cell)>> {
+    fn cells(&self) -> Result<Placed> {
         let chosen = self.grid.select(self.select)?;
         let cells = self.grid.cells()?.into_iter().enumerate();
         Ok(cells.filter(|(index, _)| chosen[*index]).collect())

@@ -57,7 +57,15 @@ pub(super) const ENTRY: Entry<dyn Partition> = Entry {
 impl Partition for Dirichlet {
     fn shards(&self, examples: &Examples<'_>, count: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
         let labels = labels(examples, ENTRY.name)?;
-        enough(examples.count / self.minimum, count, &format!("times {} examples", self.minimum))?;
+        enough(examples.count, count, "examples")?;
+        if examples.count / self.minimum < count {
+            return Err(Error::Usage(format!(
+                "dirichlet(minimum={}) for {count} workers needs {} examples, and there are {}; use a smaller minimum",
+                self.minimum,
+                self.minimum.saturating_mul(count),
+                examples.count
+            )));
+        }
         for attempt in 0..ATTEMPTS {
             let shards = self.attempt(labels, count, Stream::new(seed, "partition", 0, attempt));
             if shards.iter().all(|shard| shard.len() >= self.minimum) {

@@ -43,13 +43,13 @@ pub enum Deviation {
     Sample,
 }
 
-/// Mean and standard deviation; none of nothing.
+/// Mean and standard deviation; none of nothing. The sample deviation of a single value is no number.
 pub fn mean(values: &[f64], deviation: Deviation) -> Option<(f64, f64)> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let divisor = if deviation == Deviation::Sample { count - 1.0 } else { count };
-    let spread = if divisor > 0.0 { (squares / divisor).sqrt() } else { 0.0 };
+    let spread = (squares / divisor).sqrt();
     (!values.is_empty()).then_some((mean, spread))
 }
 
@@ -73,7 +73,8 @@ mod tests {
     fn a_mean_comes_with_either_deviation() {
         assert_eq!(mean(&[1.0, 3.0], Deviation::Population), Some((2.0, 1.0)));
         assert_eq!(mean(&[1.0, 3.0], Deviation::Sample), Some((2.0, 2f64.sqrt())));
-        assert_eq!(mean(&[5.0], Deviation::Sample), Some((5.0, 0.0)));
+        assert_eq!(mean(&[5.0], Deviation::Population), Some((5.0, 0.0)));
+        assert!(mean(&[5.0], Deviation::Sample).is_some_and(|(mean, spread)| mean == 5.0 && spread.is_nan()));
         assert_eq!(mean(&[], Deviation::Sample), None);
     }
 }

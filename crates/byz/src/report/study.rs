@@ -112,7 +112,10 @@ impl Study {
     }
 
     /// Puts runs together that differ only in their seeds; the axes are the keys in which the others differ.
-    pub fn of_runs(runs: Vec<Run>) -> Result<Study> {
+    pub fn of_runs(mut runs: Vec<Run>) -> Result<Study> {
+        // A copy of a run is no other result.
+        let mut keys = HashSet::new();
+        runs.retain(|run| keys.insert(run.summary.key.clone()));
         let mut tables = Vec::new();
         for run in &runs {
             let mut table = toml::Table::try_from(&run.config)

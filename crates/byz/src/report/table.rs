@@ -141,7 +141,7 @@ impl Study {
     pub(super) fn value(&self, cell: &StudyCell, measure: Measure, deviation: Deviation) -> String {
         let values: Vec<f64> = cell.values(measure).iter().map(|value| value / self.report.unit).collect();
         match mean(&values, deviation) {
-            Some((mean, spread)) => with_spread(mean, spread),
+            Some((mean, spread)) => shown(mean, spread),
             None if cell.diverged() > 0 => "diverged".into(),
             // Not run, or the task has no such measure.
             None => "-".into(),
@@ -163,7 +163,9 @@ impl Study {
             let pair = |measure| {
                 let values: Vec<f64> = cell.values(measure).iter().map(|v| v / self.report.unit).collect();
                 let found = mean(&values, columns.deviation);
-                found.map_or([String::new(), String::new()], |(mean, std)| [six(mean), six(std)])
+                found.map_or([String::new(), String::new()], |(mean, std)| {
+                    [six(mean), if std.is_nan() { String::new() } else { six(std) }]
+                })
             };
             let mut line = cell.labels.clone();
             line.push(cell.rate.map_or(String::new(), |rate| rate.to_string()));
@@ -207,6 +209,15 @@ pub fn with_spread(mean: f64, spread: f64) -> String {
     }
 }
 
+/// The same of a deviation that a single value does not have.
+fn shown(mean: f64, spread: f64) -> String {
+    let both = with_spread(mean, spread);
+    match both.split_once(" ± ") {
+        Some((mean, _)) if spread.is_nan() => mean.to_string(),
+        _ => both,
+    }
+}
+
 /// Six digits, without the noise of the rest.
 fn six(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
@@ -225,6 +236,7 @@ mod tests {
         assert_eq!(with_spread(3.2e-7, 1e-8), "3.200e-7 ± 1.0e-8");
         assert_eq!(with_spread(0.0, 0.0), "0.000 ± 0.000");
         assert_eq!(with_spread(f64::INFINITY, f64::NAN), "inf");
+        assert_eq!((shown(7.33245, f64::NAN), shown(1.0, 0.5)), ("7.332".into(), "1.000 ± 0.500".into()));
         assert_eq!((six(0.1 + 0.2), six(12345678.0)), ("0.3".into(), "12345700".into()));
     }
 }

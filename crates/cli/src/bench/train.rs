@@ -117,8 +117,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if !arguments.json {
         writeln!(
             out,
-            "Milliseconds per round. GFLOP/s of the gradients with everything around them; of a thread in the\n\
-             matrix products alone; of one thread multiplying 512×512 matrices."
+            "Milliseconds per round. GFLOP/s of the gradients with everything around them; of a\n\
+             thread in the matrix products alone; of one thread multiplying 512×512 matrices."
         )?;
     }
     Ok(())

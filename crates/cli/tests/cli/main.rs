@@ -5,6 +5,7 @@ mod bits;
 mod bound;
 mod breakdown;
 mod browser;
+mod changed;
 mod checkpoints;
 mod data;
 mod directories;

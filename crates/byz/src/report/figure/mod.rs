@@ -30,7 +30,7 @@ pub(super) use svg::escape;
 use super::{Deviation, Study};
 use crate::{
     error::{Error, Result},
-    registry::nearest,
+    experiment::Presentation,
 };
 use trace::Trace;
 
@@ -76,8 +76,6 @@ pub fn figures(study: &Study) -> Result<Vec<Figure>> {
     Ok(drawings.into_iter().map(|drawing| Figure { name: drawing.name, svg: drawing.svg }).collect())
 }
 
-const KINDS: [&str; 5] = ["curves", "heat_map", "breakdown", "trust", "slope"];
-
 pub(super) fn drawings(study: &Study, medium: Medium) -> Result<Vec<Drawing>> {
     let measure = study.columns(Deviation::Population)?.measure;
     let mut drawings = Vec::new();
@@ -102,18 +100,9 @@ pub(super) fn drawings(study: &Study, medium: Medium) -> Result<Vec<Drawing>> {
             "breakdown" => breakdown::draw(study, measure, medium)?,
             "trust" => trust::draw(study, &traces, medium),
             "slope" => slope::draw(study, measure, medium),
-            _ => return Err(unknown(kind)),
+            _ => return Err(Presentation::unknown_figure(kind)),
         });
     }
     drawings.extend(theory::draw(study, medium)?);
     Ok(drawings)
-}
-
-fn unknown(name: &str) -> Error {
-    Error::UnknownName {
-        family: "figure",
-        name: name.to_string(),
-        nearest: nearest(name, KINDS.into_iter()),
-        known: KINDS.map(String::from).to_vec(),
-    }
 }
