@@ -1,8 +1,9 @@
-"""One gradient per worker, all at once where the batches allow it."""
+"""One gradient per worker, all at once where the batches and the model allow it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,8 +20,8 @@ def per_worker_gradients(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """One gradient per batch at the model's parameters, as rows; `with_losses` also one loss per batch.
 
-    Batches of one size are computed at once (`torch.func.vmap`), others one after the other. The rows are in the order of
-    ``model.parameters()``, those without gradient left out.
+    Batches of one size are computed at once where `torch.func.vmap` can do that with the model, others one after the other. The rows are
+    in the order of ``model.parameters()``, those without gradient left out.
     """
     batches = _pairs(batches)
     _check_statistics(model)
@@ -34,15 +35,27 @@ def per_worker_gradients(
 
     detached = {name: parameter.detach() for name, parameter in trained.items()}
     one = grad_and_value(of_batch)
-    if len({(inputs.shape, targets.shape) for inputs, targets in batches}) == 1:
-        inputs, targets = (torch.stack(part) for part in zip(*batches, strict=True))
-        gradients, losses = vmap(one, in_dims=(None, 0, 0), randomness="different")(detached, inputs, targets)
-        rows = torch.cat([gradients[name].flatten(1) for name in trained], dim=1)
-    else:
-        found, each = zip(*(one(detached, *batch) for batch in batches), strict=True)
-        rows = torch.stack([torch.cat([gradient[name].reshape(-1) for name in trained]) for gradient in found])
-        losses = torch.stack(each)
+    rows, losses = _at_once(one, detached, batches) or _one_by_one(one, detached, batches)
     return (rows, losses) if with_losses else rows
+
+
+def _at_once(one: Callable[..., Any], parameters: dict[str, Tensor], batches: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor] | None:
+    """Rows and losses; none where the batches differ in size, or the model does what `vmap` cannot: `nn.GRU`, ``.item()``."""
+    if len({(inputs.shape, targets.shape) for inputs, targets in batches}) > 1:
+        return None
+    try:
+        inputs, targets = (torch.stack(part) for part in zip(*batches, strict=True))
+        gradients, losses = vmap(one, in_dims=(None, 0, 0), randomness="different")(parameters, inputs, targets)
+    except RuntimeError:
+        # If it is no limit of vmap, it is raised again without it.
+        return None
+    return torch.cat([gradients[name].flatten(1) for name in parameters], dim=1), losses
+
+
+def _one_by_one(one: Callable[..., Any], parameters: dict[str, Tensor], batches: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    gradients, losses = zip(*(one(parameters, *batch) for batch in batches), strict=True)
+    rows = [torch.cat([gradient[name].reshape(-1) for name in parameters]) for gradient in gradients]
+    return torch.stack(rows), torch.stack(losses)
 
 
 def _pairs(batches: Iterable[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
