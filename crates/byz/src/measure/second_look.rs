@@ -23,20 +23,33 @@ impl<T: Scalar> Points<'_, T> {
             return;
         }
         self.extra_passes.fetch_add(1, Ordering::Relaxed);
+        // Liars who send one vector are common: it is measured once.
+        let originals: Vec<(usize, usize)> = doubtful.iter().map(|&pair| originals(squared, pair)).collect();
+        let mut distinct = originals.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
         let workspace = || (vec![T::default(); width], vec![T::default(); width]);
         let partial =
-            self.engine.chunks(self.rows.dimension, doubtful.len(), workspace, |chunk, (left, right)| {
+            self.engine.chunks(self.rows.dimension, distinct.len(), workspace, |chunk, (left, right)| {
                 let exact =
                     |&(i, j): &(usize, usize)| self.exact_pair(i, j, chunk.clone(), width, left, right);
-                let sums: Vec<f64> = doubtful.iter().map(exact).collect();
+                let sums: Vec<f64> = distinct.iter().map(exact).collect();
                 self.rows.release(chunk);
                 sums
             });
-        for (k, &(i, j)) in doubtful.iter().enumerate() {
+        for (&(i, j), original) in doubtful.iter().zip(&originals) {
+            let k = distinct.binary_search(original).expect("every pair has its original");
             squared[(i, j)] = partial.iter().map(|sums| sums[k]).sum();
             squared[(j, i)] = squared[(i, j)];
         }
     }
+}
+
+/// The first messages at the two places, in order.
+fn originals(squared: &Matrix, (i, j): (usize, usize)) -> (usize, usize) {
+    let first = |of: usize| (0..of).find(|&other| squared[(other, of)] == 0.0).unwrap_or(of);
+    let (i, j) = (first(i), first(j));
+    (i.min(j), i.max(j))
 }
 
 /// The pairs i < j of which i or j has another message as far away, within `doubt`. Copies of one message are, whoever measures, and to a
@@ -85,5 +98,14 @@ mod tests {
         // 1 is as far from 0 as from the two at 2; from far away all look alike.
         assert_eq!(doubtful(&squared, 5, 1e-7), [(0, 1), (0, 4), (1, 2), (1, 3), (1, 4), (2, 4), (3, 4)]);
         assert!(doubtful(&Matrix::zeros(5, 5), 5, 1e-7).is_empty());
+    }
+
+    #[test]
+    fn copies_are_measured_once() {
+        let places = [0.0, 1.0, 2.0, 2.0, 0.0f64];
+        let squared = places.iter().flat_map(|a| places.iter().map(move |b| (a - b) * (a - b)));
+        let squared = Matrix::from_data(5, 5, squared.collect());
+        assert_eq!(originals(&squared, (3, 4)), (0, 2));
+        assert_eq!(originals(&squared, (1, 3)), (1, 2));
     }
 }
