@@ -140,15 +140,21 @@ fn measure(defense: &Defense, data: &[f32], n: usize, engine: Engine<'_>) -> Res
     let read_batch = batch_size(|| std::hint::black_box(streaming_read(data)).is_finite());
     let (mut cpus, mut walls, mut reads) = (Vec::new(), Vec::new(), Vec::new());
     let start = Instant::now();
-    while cpus.len() < *REPETITIONS.start() || (start.elapsed() < BUDGET && cpus.len() < *REPETITIONS.end()) {
+    while walls.len() < *REPETITIONS.start() || (start.elapsed() < BUDGET && walls.len() < *REPETITIONS.end())
+    {
+        let cpu = cpu_time();
         for _ in 0..TURN {
-            let (cpu, wall) = (cpu_time(), Instant::now());
+            let wall = Instant::now();
             for _ in 0..batch {
                 call()?;
             }
             walls.push(wall.elapsed().as_secs_f64() * 1e3 / batch as f64);
-            cpus.push((cpu_time() - cpu) * 1e3 / batch as f64);
         }
+        if engine.threads > 1 {
+            // What a thread used is counted when it sleeps.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        cpus.push((cpu_time() - cpu) * 1e3 / (TURN * batch) as f64);
         for _ in 0..TURN {
             let cpu = cpu_time();
             for _ in 0..read_batch {
