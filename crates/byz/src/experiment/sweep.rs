@@ -26,6 +26,8 @@ use std::{
 
 /// Cells and their places in the grid.
 type Placed = Vec<(usize, Cell)>;
+/// The same of cells whose counts their rule refuses, and why.
+type Refused = Vec<(usize, Cell, Error)>;
 
 /// One run of a sweep.
 #[derive(Clone, Debug)]
@@ -148,8 +150,8 @@ impl Sweep<'_> {
         entry.runs.iter().all(|run| keys.contains(run))
     }
 
-    /// The chosen cells that can be run, and those whose counts their rule refuses.
-    fn able(&self) -> Result<(Placed, Vec<(usize, Cell, Error)>)> {
+    /// The chosen cells that can be run, and the others.
+    fn able(&self) -> Result<(Placed, Refused)> {
         let (mut able, mut refused) = (Vec::new(), Vec::new());
         for (place, cell) in self.cells()? {
             match cell.config(self.grid.seeds[0], cell.rates.first().copied()) {
