@@ -13,6 +13,9 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
+/// Workers where nobody says how many.
+pub(super) const DEFAULT_WORKERS: usize = 20;
+
 /// What a person writes. Everything has a default but the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -141,7 +144,7 @@ impl Draft {
         let seed = self.seed.unwrap_or(0);
         Ok(Config {
             task,
-            workers: self.workers.unwrap_or(20),
+            workers: self.workers.unwrap_or(DEFAULT_WORKERS),
             byzantine,
             tolerance: self.tolerance.unwrap_or(byzantine),
             attack,

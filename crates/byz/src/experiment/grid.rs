@@ -16,13 +16,14 @@
 
 use super::{
     config::{Config, not_usable},
-    draft::Draft,
+    draft::{DEFAULT_WORKERS, Draft},
     presentation::Presentation,
     record::Summary,
     tuning::Tuning,
 };
 use crate::error::{Error, Result};
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// A sweep as written.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -156,29 +157,53 @@ impl Grid {
     }
 
     /// Adds what a breakdown varies besides the file's own axes: the true number of Byzantine workers up to n/2, and every
-    /// tolerance below n/2 that all cells are defined for; of many, some.
+    /// tolerance below n/2 that all cells are defined for; of many, some, with the last.
     pub fn break_down(&mut self) -> Result<()> {
-        let workers = self.cells()?.first().and_then(|cell| cell.draft.workers).unwrap_or(20);
-        let half = workers / 2;
-        let step = half.div_ceil(MOST_COUNTS).max(1);
-        let counts = |last: usize| (0..=last).step_by(step).map(|count| toml::Value::from(count as i64));
-        if !self.axes.contains_key("byzantine") {
-            let most = workers.div_ceil(2).min(workers.saturating_sub(1));
-            self.axes.insert("byzantine".into(), toml::Value::Array(counts(most).collect()));
-        }
-        if !self.axes.contains_key("tolerance") {
-            let mut defined = Vec::new();
-            for count in counts((workers - 1) / 2) {
-                let mut grid = self.clone();
-                grid.axes.insert("tolerance".into(), toml::Value::Array(vec![count.clone()]));
-                if grid.cells()?.iter().all(|cell| cell.config(0, cell.rates.first().copied()).is_ok()) {
-                    defined.push(count);
-                }
+        let missing: Vec<&str> =
+            ["byzantine", "tolerance"].into_iter().filter(|axis| !self.axes.contains_key(*axis)).collect();
+        if !missing.is_empty() {
+            let workers = self.workers(&missing)?;
+            let counts = |last: usize| some_counts(last, workers / 2);
+            let axis = |counts: Vec<usize>| {
+                toml::Value::Array(counts.into_iter().map(|count| toml::Value::from(count as i64)).collect())
+            };
+            if missing.contains(&"byzantine") {
+                let most = workers.div_ceil(2).min(workers.saturating_sub(1));
+                self.axes.insert("byzantine".into(), axis(counts(most)));
             }
-            self.axes.insert("tolerance".into(), toml::Value::Array(defined));
+            if missing.contains(&"tolerance") {
+                let mut defined = Vec::new();
+                for count in counts(workers.saturating_sub(1) / 2) {
+                    let mut grid = self.clone();
+                    grid.axes.insert("tolerance".into(), axis(vec![count]));
+                    if grid.cells()?.iter().all(|cell| cell.config(0, cell.rates.first().copied()).is_ok()) {
+                        defined.push(count);
+                    }
+                }
+                if defined.is_empty() {
+                    let problem = format!(
+                        "no tolerance below n/2 suits all cells of {workers} workers; give axes.tolerance"
+                    );
+                    return Err(Error::Usage(problem));
+                }
+                self.axes.insert("tolerance".into(), axis(defined));
+            }
         }
         self.report.figures = vec!["breakdown".into()];
         self.check_cells()
+    }
+
+    /// The number of workers of all cells, from which the missing axes follow.
+    fn workers(&self, missing: &[&str]) -> Result<usize> {
+        let counts: HashSet<usize> =
+            self.cells()?.iter().map(|cell| cell.draft.workers.unwrap_or(DEFAULT_WORKERS)).collect();
+        match counts.into_iter().collect::<Vec<_>>()[..] {
+            [workers] => Ok(workers),
+            _ => Err(Error::Usage(format!(
+                "a breakdown over several numbers of workers cannot choose the counts; give axes.{} in the file",
+                missing.join(" and axes.")
+            ))),
+        }
     }
 
     /// Wrong cells are found before the first one runs. One that its rule refuses fails alone, as long as others do not.
@@ -277,8 +302,14 @@ fn number(value: &toml::Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|value| value as f64))
 }
 
-/// A breakdown has no more counts than this on an axis, unless the file says so.
-const MOST_COUNTS: usize = 6;
+/// A breakdown takes no more steps than this on an axis, unless the file says so.
+const MOST_STEPS: usize = 6;
+
+/// Counts from zero to the last in even steps, so long that about half a federation is passed in the most steps.
+fn some_counts(last: usize, half: usize) -> Vec<usize> {
+    let step = half.div_ceil(MOST_STEPS).max(1);
+    (0..last).step_by(step).chain([last]).collect()
+}
 
 type Partial = (Vec<(String, String)>, toml::Table, Vec<f64>);
 

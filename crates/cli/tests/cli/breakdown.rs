@@ -38,6 +38,30 @@ fn the_file_may_name_the_counts_and_undefined_ones_are_refused() {
 }
 
 #[test]
+fn the_line_stands_at_half_of_the_workers_of_its_map() {
+    let files = Files::new();
+    let base = "[base]\ntask = \"quartic\"\nrounds = 1\ndefense = \"median\"\n";
+    let page = |name: &str| fs::read_to_string(files.0.path().join(name).join("report.html")).unwrap();
+    let dashed = "stroke-dasharray=\"5 4\"";
+    // Of many counts some, the half among them.
+    files.write("many.toml", format!("{base}workers = 41\n").as_bytes());
+    assert!(byz(&files, "breakdown many.toml --quiet --out many").expect(0).out.contains("21/20"));
+    assert!(page("many").contains(dashed) && page("many").contains("dashed: n = 2f"));
+    let axes = "[axes]\nworkers = [7, 9]\nbyzantine = [0, 1, 2, 3, 4]\ntolerance = [0, 1]\n";
+    files.write("two.toml", format!("{base}{axes}").as_bytes());
+    byz(&files, "breakdown two.toml --quiet --out two").expect(0);
+    byz(&files, "report two --figures figures").expect(0);
+    let [seven, nine] = [7, 9].map(|workers| {
+        let name = format!("figures/two-breakdown-{workers}.svg");
+        fs::read_to_string(files.0.path().join(name)).unwrap()
+    });
+    // Between 3 and 4 of seven; all of nine's counts are below half, so there is none.
+    assert!(seven.contains(dashed) && !nine.contains("dash"));
+    files.write("both.toml", format!("{base}[axes]\nworkers = [5, 9]\n").as_bytes());
+    byz(&files, "breakdown both.toml").expect(2).says("axes.byzantine and axes.tolerance");
+}
+
+#[test]
 fn a_run_that_looks_at_its_constants_is_shown_beside_its_theory() {
     let files = Files::new();
     let run =

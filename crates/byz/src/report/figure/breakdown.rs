@@ -39,11 +39,15 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Result<Ve
         let names: Vec<String> = fixed.iter().map(|(axis, label)| named(&study.axes[*axis], label)).collect();
         let of = if names.is_empty() { String::new() } else { format!("{}: ", names.join(" · ")) };
         let title = format!("{of}final {} as liars pass the tolerance", field.name);
-        let note = "mean ± standard deviation; brighter is better; framed: promised; dashed: n = 2f";
-        let svg = field.map(&title, note, medium, &lines(&field, workers));
+        let lines = lines(&field, workers);
+        let mut note = "mean ± standard deviation; brighter is better; framed: promised".to_string();
+        if lines.iter().any(|line| line.dashed) {
+            note += "; dashed: n = 2f";
+        }
+        let svg = field.map(&title, &note, medium, &lines);
         let parts: Vec<&str> =
             ["breakdown"].into_iter().chain(fixed.iter().map(|(_, l)| l.as_str())).collect();
-        Drawing { name: parts.join("-"), title, note: note.into(), svg, legend: Vec::new(), cell: None }
+        Drawing { name: parts.join("-"), title, note, svg, legend: Vec::new(), cell: None }
     };
     Ok(combinations.into_iter().map(drawing).collect())
 }

@@ -145,9 +145,9 @@ impl<'a> Field<'a> {
         self.cells.iter().find(fits)?.runs.first()
     }
 
-    /// All workers of the study's runs.
+    /// All workers of the runs that are shown.
     pub(super) fn workers(&self) -> Option<usize> {
-        self.study.cells.iter().find_map(|cell| cell.runs.first()).map(|run| run.config.workers)
+        self.cells.iter().find_map(|cell| cell.runs.first()).map(|run| run.config.workers)
     }
 
     /// The column of a row's best mean.
