@@ -117,6 +117,14 @@ pub(crate) fn stopping() -> bool {
     STOPPING.load(Ordering::Relaxed)
 }
 
+/// The end of a command that asked whether to stop, and told what it had.
+pub(crate) fn unless_interrupted() -> Outcome {
+    if STOPPING.load(Ordering::Relaxed) {
+        interrupted();
+    }
+    Ok(())
+}
+
 /// Ctrl-C ends the process with 130. Files are only ever renamed into place whole, and the one under way is removed.
 pub(crate) fn on_interrupt() {
     // A second handler in one process is the only error, and there is none.
@@ -128,7 +136,8 @@ pub(crate) fn interrupt() {
     if PATIENT.load(Ordering::Relaxed) && !STOPPING.swap(true, Ordering::Relaxed) {
         thread::spawn(|| {
             thread::sleep(PATIENCE / 10);
-            let _ = writeln!(io::stderr(), "byz: ending the round; interrupt again to end at once");
+            let _ =
+                writeln!(io::stderr(), "byz: finishing what is under way; interrupt again to end at once");
             thread::sleep(PATIENCE);
             interrupted();
         });

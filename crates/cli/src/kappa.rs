@@ -2,7 +2,10 @@
 
 mod budget;
 
-use crate::{exit::Outcome, text::wrap};
+use crate::{
+    exit::{self, Outcome},
+    text::wrap,
+};
 use budget::Budget;
 use byz::{
     Defense, Error,
@@ -12,12 +15,13 @@ use byz::{
 use serde_json::json;
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Instant,
 };
 
 /// Tell the robustness coefficient of a defence, and search for its worst case.
 #[derive(clap::Args)]
+#[command(allow_negative_numbers = true)]
 pub(crate) struct Arguments {
     /// The pipeline, such as nnm+geometric_median; see byz list
     #[arg(long, value_name = "EXPR")]
@@ -44,9 +48,10 @@ pub(crate) struct Arguments {
     /// Seed of the search
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Where the worst messages found are saved
-    #[arg(long, default_value = "worst_case.npy", value_name = "FILE")]
-    output: PathBuf,
+    /// Where the worst messages found are saved [default: worst_case.npy with
+    /// --search, else nowhere]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// One JSON object
     #[arg(long)]
     json: bool,
@@ -62,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let defense = Defense::new(&arguments.rule, arguments.tolerance)?;
     let counts = counts(arguments)?;
     defense.check_counts(counts.messages, counts.tolerance)?;
+    let output = arguments.output()?;
     let mut known = defense.robustness(&counts);
     // What all honest messages can reach, those with little leverage need not.
     known.exact = known.exact.filter(|_| !counts.is_restricted());
@@ -75,9 +81,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let found = found.filter(|found| arguments.search.is_some() || told(found));
     // A negative one is none: the rule refused all messages, or none kept to the promised leverage.
     let found = found.filter(|found| found.ratio >= 0.0);
-    if let Some(instance) = &found {
+    if let Some((instance, file)) = found.as_ref().zip(output.as_ref()) {
         let numbers: Vec<f64> = instance.rows.iter().flatten().copied().collect();
-        write_npy_matrix(&arguments.output, &numbers, counts.dimension)?;
+        write_npy_matrix(file, &numbers, counts.dimension)?;
     }
     if known.unbounded.is_none() && found.as_ref().is_some_and(|found| found.ratio.is_infinite()) {
         known.unbounded = Some("the search found honest messages that agree and an aggregate that does not");
@@ -93,17 +99,42 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             "found": found.as_ref().map(|instance| instance.ratio.min(f64::MAX)),
             "found_infinite": found.as_ref().map(|instance| instance.ratio.is_infinite()),
             "honest": found.as_ref().map(|instance| [instance.honest.start, instance.honest.end]),
-            "instance": found.as_ref().map(|_| &arguments.output),
+            "instance": found.as_ref().and(output.as_ref()),
             "looks": arguments.search.and(budget.as_ref()).map(|budget| budget.looks),
             "seconds": arguments.search.and(budget.as_ref()).map(Budget::seconds),
         });
-        return Ok(writeln!(out, "{line}")?);
+        writeln!(out, "{line}")?;
+        return exit::unless_interrupted();
     }
     tell(&mut out, arguments, &counts, &known, found.as_ref())?;
+    if let Some((instance, file)) = found.as_ref().zip(output.as_ref()) {
+        tell_file(&mut out, arguments, instance, file)?;
+    } else if found.is_some() {
+        writeln!(out, "\n--output FILE.npy saves these messages.")?;
+    }
     if let Some(budget) = budget.filter(|_| arguments.search.is_some()) {
         write!(out, "{}", budget.told(found.is_some()))?;
     }
-    Ok(())
+    exit::unless_interrupted()
+}
+
+impl Arguments {
+    /// Where messages are saved. What could not be written is told before anybody waits for a search.
+    fn output(&self) -> Result<Option<PathBuf>, Error> {
+        let usual = self.search.map(|_| PathBuf::from("worst_case.npy"));
+        let Some(file) = self.output.clone().or(usual) else { return Ok(None) };
+        if file.extension().is_none_or(|extension| extension != "npy") {
+            let file = file.display();
+            return Err(Error::Usage(format!(
+                "{file}: messages are saved as .npy, so name the file that way"
+            )));
+        }
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(Error::Usage(format!("{}: no such directory; --output needs one", folder.display())));
+        }
+        Ok(Some(file))
+    }
 }
 
 fn counts(arguments: &Arguments) -> Result<Counts, Error> {
@@ -115,10 +146,6 @@ fn counts(arguments: &Arguments) -> Result<Counts, Error> {
     }
     if arguments.leverage.is_some_and(|leverage| !(leverage >= 1.0 && leverage.is_finite())) {
         return Err(Error::Usage("--leverage is a number of at least 1".into()));
-    }
-    if arguments.output.extension().is_none_or(|extension| extension != "npy") {
-        let file = arguments.output.display();
-        return Err(Error::Usage(format!("{file}: messages are saved as .npy, so name the file that way")));
     }
     let definition = match arguments.definition {
         Compare::Linear => Definition::Linear,
@@ -151,7 +178,9 @@ fn climb(defense: &Defense, counts: &Counts, seed: u64, seconds: f64) -> Result<
     }
     let mut budget = Budget::of(seconds, counts.messages * counts.dimension)?;
     let start = Instant::now();
-    let instance = search(defense, counts, seed, |_| budget.allows_another(start.elapsed()))?;
+    // What an interrupted search has found is kept.
+    let instance =
+        search(defense, counts, seed, |_| budget.allows_another(start.elapsed()) && !exit::stopping())?;
     Ok((instance, budget))
 }
 
@@ -194,24 +223,24 @@ fn tell(
     if let Some(why) = known.unbounded {
         write!(out, "\n{}", wrap("No constant holds: ", 2, &format!("{why}.")))?;
     }
-    if let Some(instance) = found {
-        let (file, honest) = (arguments.output.display(), &instance.honest);
-        if d <= 4 && n <= 20 {
-            writeln!(out)?;
-            for (i, row) in instance.rows.iter().enumerate() {
-                let who = if honest.contains(&i) { "honest" } else { "Byzantine" };
-                let numbers: Vec<String> = row.iter().map(|value| format!("{value:>12.4e}")).collect();
-                writeln!(out, "{who:<10}{i:>3} {}", numbers.join(" "))?;
-            }
+    if let Some(instance) = found.filter(|_| d <= 4 && n <= 20) {
+        writeln!(out)?;
+        for (i, row) in instance.rows.iter().enumerate() {
+            let who = if instance.honest.contains(&i) { "honest" } else { "Byzantine" };
+            let numbers: Vec<String> = row.iter().map(|value| format!("{value:>12.4e}")).collect();
+            writeln!(out, "{who:<10}{i:>3} {}", numbers.join(" "))?;
         }
-        let place = if honest.start == 0 { "first" } else { "last" };
-        let text = format!(
-            "{file} holds these messages, the {} honest ones {place}; look at them with",
-            honest.len()
-        );
-        write!(out, "\n{}", wrap("", 0, &text))?;
-        writeln!(out, "  byz aggregate {file} --explain --tolerance {f} \\")?;
-        writeln!(out, "    --rule '{}'", arguments.rule)?;
     }
     Ok(())
+}
+
+/// What the file holds, and the command that shows it.
+fn tell_file(out: &mut impl Write, arguments: &Arguments, instance: &Instance, file: &Path) -> Outcome {
+    let (file, honest) = (file.display(), &instance.honest);
+    let place = if honest.start == 0 { "first" } else { "last" };
+    let text =
+        format!("{file} holds these messages, the {} honest ones {place}; look at them with", honest.len());
+    write!(out, "\n{}", wrap("", 0, &text))?;
+    writeln!(out, "  byz aggregate {file} --explain --tolerance {} \\", arguments.tolerance)?;
+    Ok(writeln!(out, "    --rule '{}'", arguments.rule)?)
 }

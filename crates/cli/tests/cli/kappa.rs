@@ -93,13 +93,16 @@ fn a_rule_without_a_constant_says_why_and_shows_a_counterexample() {
     }
     // Ties go to the lowest index, and so do liars that are tried there.
     for rule in ["krum", "nnm+krum"] {
-        let told = kappa(&files, &format!("--rule {rule} --workers 5 --tolerance 2")).expect(0).out;
+        let asked = format!("--rule {rule} --workers 5 --tolerance 2 --output krum.npy");
+        let told = kappa(&files, &asked).expect(0).out;
         assert!(told.contains("infinite") && told.contains("honest ones last"), "{told}");
         assert!(told.contains("Byzantine   0") && told.contains("honest      4"), "{told}");
     }
     // Nothing is known of caf, and nothing was asked for.
     let told = kappa(&files, "--rule caf --workers 5 --tolerance 1 --output caf.npy").expect(0).out;
     assert!(told.contains("unknown") && !files.path("caf.npy").exists(), "{told}");
+    // Only a search has a file of its own.
+    assert!(files.path("krum.npy").exists() && !files.path("worst_case.npy").exists());
 }
 
 #[test]
@@ -135,7 +138,9 @@ fn wrong_counts_are_usage() {
     let files = Files::new();
     kappa(&files, "--rule median --workers 5 --tolerance 1 --output worst.txt").expect(2).says(".npy");
     kappa(&files, "--rule median --workers 4 --tolerance 2").expect(2).says("above twice");
-    kappa(&files, "--rule median --workers 5 --tolerance 2 --search -1").expect(2);
+    kappa(&files, "--rule median --workers 5 --tolerance 2 --search -1").expect(2).says("number of seconds");
+    let nowhere = "--rule median --workers 5 --tolerance 2 --search 1e6 --output nowhere/x.npy";
+    kappa(&files, nowhere).expect(2).says("no such directory");
     kappa(&files, "--rule gm --workers 5 --tolerance 2 --leverage 0.5").expect(2).says("--leverage");
     let endless = format!("--rule mean --workers 5 --tolerance 2 --dimension {}", usize::MAX);
     kappa(&files, &endless).expect(0);
