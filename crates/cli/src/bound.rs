@@ -16,6 +16,7 @@ use std::io::{self, Write};
 #[command(
     override_usage = "byz bound --rule <EXPR> --workers <N> --byzantine <B> --rounds <K>\n       [OPTIONS]"
 )]
+#[command(allow_negative_numbers = true)]
 pub(crate) struct Arguments {
     /// The pipeline, such as nnm+geometric_median; see byz list
     #[arg(long, value_name = "EXPR")]
@@ -203,12 +204,23 @@ fn dimension(arguments: &Arguments) -> Result<usize, Error> {
     }
 }
 
+/// The most numbers that a task's constants are computed from: half a gigabyte.
+const MOST: usize = 1 << 26;
+
 /// A task's constants as a function of L₁.
 type OfTask = Box<dyn Fn(f64) -> Problem>;
 
 fn of_task(arguments: &Arguments, honest: usize) -> Result<Option<OfTask>, Error> {
     let Some(task) = &arguments.task else { return Ok(None) };
-    let Some(of_task) = registry::read("task", tasks::TABLE, task)?.problem(honest) else {
+    let spec = registry::read("task", tasks::TABLE, task)?;
+    let dimension = spec.dimension().unwrap_or(0);
+    if honest.checked_mul(dimension).is_none_or(|numbers| numbers > MOST) {
+        let most = format!("what the workers' shifts take is limited to {MOST} numbers in all");
+        return Err(Error::Usage(format!(
+            "{honest} honest workers of {dimension} numbers are too many: {most}"
+        )));
+    }
+    let Some(of_task) = spec.problem(honest) else {
         let problem = format!("the constants of {task} are not known in closed form; quartic's are");
         return Err(Error::Usage(problem));
     };

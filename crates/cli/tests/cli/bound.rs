@@ -103,4 +103,7 @@ fn what_is_missing_or_impossible_is_usage() {
     bound(&files, &format!("--rule gm {counts} --task quartic(freedom=1.5)")).expect(2).says("variance");
     bound(&files, &format!("--rule gm {counts} --task quartic(shift=1e308)")).expect(2).says("beyond");
     bound(&files, "--rule gm --workers 6 --byzantine 3 --rounds 9 --task quartic").expect(2);
+    bound(&files, &format!("--rule gm {counts} --task quartic --zeta -1")).expect(2).says("--zeta");
+    let many = "--rule gm --workers 100000000000 --byzantine 3 --rounds 10 --task quartic";
+    bound(&files, many).expect(2).says("too many");
 }
