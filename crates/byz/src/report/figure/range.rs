@@ -13,8 +13,7 @@ pub(super) fn share_axes(panels: &mut [Panel], name: &str, log: bool) -> &'stati
     let start = points().map(|point| point.x).fold(0.0, f64::min);
     let x = Axis::over("round", false, points().map(|point| point.x).chain([start]));
     let most = most(series(), log);
-    let ends = points().flat_map(|point| [lower(point, log), point.mean + point.std]);
-    let y = Axis::over(name, log, ends.map(|value| value.min(most))).padded();
+    let y = Axis::over(name, log, points().flat_map(|p| ends(p, log)).map(|value| value.min(most))).padded();
     let beyond = points().any(|point| point.mean > y.high);
     for panel in panels {
         (panel.x, panel.y) = (x.clone(), y.clone());
@@ -22,10 +21,10 @@ pub(super) fn share_axes(panels: &mut [Panel], name: &str, log: bool) -> &'stati
     if beyond { "; what is far above the others lies on the upper edge" } else { "" }
 }
 
-/// The lower edge of a band may be far below, or below zero, which a logarithmic axis should not try to show.
-fn lower(point: &Sample, log: bool) -> f64 {
-    let edge = point.mean - point.std;
-    if log { edge.max(point.mean / 3.0) } else { edge }
+/// The band about a point. Its lower edge may be far below, or below zero, which a logarithmic axis should not try to show.
+pub(super) fn ends(point: &Sample, log: bool) -> [f64; 2] {
+    let low = point.mean - point.std;
+    [if log { low.max(point.mean / 3.0) } else { low }, point.mean + point.std]
 }
 
 /// What is far above where half of the curves end is not worth squeezing the others for: it runs along the upper edge.

@@ -6,7 +6,7 @@ use crate::report::figure::{
     axis::Axis,
     number::short,
     palette::heat,
-    svg::{Font, Svg, escape, fitting, px},
+    svg::{Font, Svg, escape, fitting, px, width},
 };
 
 impl Field<'_> {
@@ -20,7 +20,10 @@ impl Field<'_> {
         let [first, second] = self.axes.map(|axis| &self.study.axes[axis]);
         let (left, cell_width, cell_height) = (110.0, 78.0, 40.0);
         let top = if medium == Medium::Paper { 58.0 } else { 8.0 };
-        let width = (left + 20.0 + cell_width * self.columns.len() as f64).max(560.0);
+        // What stands above a narrow map is not cut off.
+        let above = width(title, 15.0).max(width(note, 11.0)) + 28.0;
+        let least = if medium == Medium::Paper { above.clamp(560.0, 1000.0) } else { 560.0 };
+        let width = (left + 20.0 + cell_width * self.columns.len() as f64).max(least);
         let height = top + cell_height * self.rows.len() as f64 + 46.0;
         let mut svg = Svg::new(width, height, title);
         if medium == Medium::Paper {
