@@ -7,7 +7,7 @@ mod png;
 use crate::{exit::Outcome, text::wrap};
 use byz::{
     Error, files,
-    report::{Columns, Deviation, Format, Measure, Study, Table, html, load, pairs},
+    report::{Columns, Deviation, Format, Measure, Study, html, load},
 };
 use std::{
     io::{self, Write},
@@ -109,7 +109,11 @@ fn tables(
         write(out, study, columns, format)?;
         if arguments.pairs {
             writeln!(out)?;
-            out.write_all(format.write(&compared(study, columns.measure)).as_bytes())?;
+            let table = match format {
+                Format::Csv => study.comparison_numbers(columns.measure),
+                _ => study.comparisons(columns.measure),
+            };
+            out.write_all(format.write(&table).as_bytes())?;
         }
     }
     Ok(())
@@ -142,21 +146,4 @@ fn title(study: &Study) -> String {
         (false, true) => title.clone(),
         (false, false) => format!("{title} ({})", notes.join("; ")),
     }
-}
-
-/// Differences with their intervals.
-pub(crate) fn compared(study: &Study, measure: Measure) -> Table {
-    let mut heading = study.axes[..study.axes.len().saturating_sub(1)].to_vec();
-    heading.extend(["difference", "mean", "95 % interval", "seeds", ""].map(String::from));
-    let lines = pairs(study, measure).into_iter().map(|pair| {
-        let (low, high) = (pair.difference - pair.margin, pair.difference + pair.margin);
-        let interval = if pair.margin.is_finite() { format!("{low:.2} to {high:.2}") } else { "-".into() };
-        let verdict = if pair.decided() { "decided" } else { "undecided" };
-        let mut line = pair.labels;
-        line.push(format!("{} − {}", pair.first, pair.second));
-        line.push(format!("{:.2}", pair.difference));
-        line.extend([interval, pair.seeds.to_string(), verdict.into()]);
-        line
-    });
-    Table { lines: lines.collect(), heading }
 }

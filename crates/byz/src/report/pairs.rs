@@ -3,7 +3,7 @@
 //! Runs of the same seed share their start and their data, so the differences per seed vary less than the results. With few
 //! seeds Student's t makes the interval honest: three of them need a difference of 4.3 standard errors.
 
-use super::{Measure, Study, StudyCell};
+use super::{Measure, Study, StudyCell, Table, figure::short, table::six};
 
 /// One cell less another.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,65 @@ impl Pair {
     /// Whether the interval leaves out zero.
     pub fn decided(&self) -> bool {
         self.difference.abs() > self.margin
+    }
+
+    /// The same in a word.
+    pub fn verdict(&self) -> &'static str {
+        if self.decided() { "decided" } else { "undecided" }
+    }
+
+    /// The ends of the interval.
+    pub fn interval(&self) -> (f64, f64) {
+        (self.difference - self.margin, self.difference + self.margin)
+    }
+
+    /// The mean and its interval, with two digits of the margin.
+    pub fn shown(&self) -> (String, String) {
+        let decimals = (1.0 - self.margin.log10().floor()).max(0.0);
+        let shown = |value: f64| match decimals {
+            decimals if decimals <= 6.0 => format!("{value:.0$}", decimals as usize),
+            _ => short(value),
+        };
+        match (self.margin.is_finite(), self.interval()) {
+            (true, (low, high)) => (shown(self.difference), format!("{} to {}", shown(low), shown(high))),
+            (false, _) => (short(self.difference), "needs two seeds".into()),
+        }
+    }
+}
+
+impl Study {
+    /// What pairs are told as.
+    pub(super) fn pair_heading(&self, columns: &[&str]) -> Vec<String> {
+        let shared = &self.axes[..self.axes.len().saturating_sub(1)];
+        shared.iter().map(String::as_str).chain(columns.iter().copied()).map(String::from).collect()
+    }
+
+    /// A table of pairs for people.
+    pub fn comparisons(&self, measure: Measure) -> Table {
+        let line = |pair: Pair| {
+            let ((mean, interval), verdict) = (pair.shown(), pair.verdict().to_string());
+            let of = format!("{} − {}", pair.first, pair.second);
+            [pair.labels, vec![of, mean, interval, pair.seeds.to_string(), verdict]].concat()
+        };
+        Table {
+            heading: self.pair_heading(&["difference", "mean", "95 % interval", "seeds", ""]),
+            lines: pairs(self, measure).into_iter().map(line).collect(),
+        }
+    }
+
+    /// A table of pairs for machines: one number per field.
+    pub fn comparison_numbers(&self, measure: Measure) -> Table {
+        let line = |pair: Pair| {
+            let (low, high) = pair.interval();
+            let ends = [low, high].map(|end| if end.is_finite() { six(end) } else { String::new() });
+            let (seeds, verdict) = (pair.seeds.to_string(), pair.verdict().to_string());
+            let names = vec![pair.first, pair.second, six(pair.difference)];
+            [pair.labels, names, ends.to_vec(), vec![seeds, verdict]].concat()
+        };
+        Table {
+            heading: self.pair_heading(&["cell", "less", "mean", "low", "high", "seeds", "verdict"]),
+            lines: pairs(self, measure).into_iter().map(line).collect(),
+        }
     }
 }
 
@@ -108,6 +167,25 @@ mod tests {
         {
             assert!((student(degrees) - wanted).abs() < 5e-4, "{degrees}: {}", student(degrees));
         }
+    }
+
+    #[test]
+    fn numbers_have_two_digits_of_their_margin() {
+        let pair = |difference, margin| Pair {
+            labels: Vec::new(),
+            first: "Ours".into(),
+            second: "Base".into(),
+            seeds: 3,
+            difference,
+            margin,
+        };
+        let said = |mean, margin| pair(mean, margin).shown().1;
+        assert_eq!(pair(-5.1512, 3.0987).shown(), ("-5.2".into(), "-8.2 to -2.1".into()));
+        assert_eq!(said(-89.9, 186.5), "-276 to 97");
+        assert_eq!(said(2e-9, 1e-9), "1e-9 to 3e-9");
+        assert_eq!(pair(0.5, f64::INFINITY).shown(), ("0.5".into(), "needs two seeds".into()));
+        assert_eq!(said(0.5, 0.0), "0.5 to 0.5");
+        assert!(!pair(0.0, 0.0).decided() && pair(-5.0, 3.0).decided());
     }
 
     #[test]

@@ -219,7 +219,7 @@ fn shown(mean: f64, spread: f64) -> String {
 }
 
 /// Six digits, without the noise of the rest.
-fn six(value: f64) -> String {
+pub(super) fn six(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
     rounded.to_string()
 }

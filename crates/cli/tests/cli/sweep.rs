@@ -103,6 +103,8 @@ fn reports_come_in_every_format() {
     assert!(loose.contains("attack     schedule"), "{loose}");
     let pairs = byz(&files, "report s --pairs").expect(0).out;
     assert!(pairs.contains("Base − Ours"), "{pairs}");
+    let pairs = byz(&files, "report s --pairs --csv").expect(0).out;
+    assert!(pairs.contains("attack,cell,less,mean,low,high,seeds,verdict"), "{pairs}");
     byz(&files, "report s --format html5").expect(2).says("markdown");
     byz(&files, "report s --measure norm").expect(2).says("aggregate_norm");
     byz(&files, "report nowhere").expect(2).says("no directory");

@@ -1,16 +1,11 @@
 //! Differences between cells, seed by seed, with their intervals.
 
 use super::table::framed;
-use crate::report::{
-    Measure, Pair, Study,
-    figure::{escape, short},
-    pairs,
-};
+use crate::report::{Measure, Pair, Study, figure::escape, pairs};
 
 /// The last label of the last axis less each of the others.
 pub(super) fn of_study(study: &Study, measure: Measure) -> String {
-    let mut heading = study.axes[..study.axes.len().saturating_sub(1)].to_vec();
-    heading.extend(["difference", "mean", "95 % interval", "seeds", "verdict"].map(String::from));
+    let heading = study.pair_heading(&["difference", "mean", "95 % interval", "seeds", "verdict"]);
     let pairs = pairs(study, measure);
     if pairs.is_empty() {
         return String::new();
@@ -28,36 +23,23 @@ pub(super) fn of_study(study: &Study, measure: Measure) -> String {
 fn line(pair: &Pair) -> String {
     let label = |label: &String| format!("<th scope=\"row\">{}</th>", escape(label));
     let labels: String = pair.labels.iter().map(label).collect();
-    let (mean, interval) = numbers(pair.difference, pair.margin);
-    let verdict = match pair.decided() {
-        true => "<td class=\"agrees\">decided</td>",
-        false => "<td class=\"soft\">undecided</td>",
-    };
+    let (mean, interval) = pair.shown();
+    let (mean, interval) = (minus(&mean), minus(&interval));
+    let class = if pair.decided() { "agrees" } else { "soft" };
     format!(
         "<tr>{labels}<td>{} − {}</td><td class=\"number\">{mean}</td><td class=\"number\">{interval}</td>\
-         <td class=\"number\">{}</td>{verdict}</tr>\n",
+         <td class=\"number\">{}</td><td class=\"{class}\">{}</td></tr>\n",
         escape(&pair.first),
         escape(&pair.second),
-        pair.seeds
+        pair.seeds,
+        pair.verdict()
     )
 }
 
-/// The mean and its interval, with two digits of the margin.
-fn numbers(mean: f64, margin: f64) -> (String, String) {
-    let minus = |text: String| text.replace('-', "−");
-    let decimals = (1.0 - margin.log10().floor()).max(0.0);
-    match margin {
-        infinite if infinite.is_infinite() => (minus(short(mean)), "needs two seeds".into()),
-        margin if (0.0..=6.0).contains(&decimals) => {
-            let decimals = decimals as usize;
-            let shown = |value: f64| minus(format!("{value:.decimals$}"));
-            (shown(mean), format!("{} to {}", shown(mean - margin), shown(mean + margin)))
-        }
-        margin => {
-            let shown = |value: f64| short(value).replacen('-', "−", usize::from(value < 0.0));
-            (shown(mean), format!("{} to {}", shown(mean - margin), shown(mean + margin)))
-        }
-    }
+/// Signs as print has them; exponents stay.
+fn minus(text: &str) -> String {
+    let word = |word: &str| word.strip_prefix('-').map_or(word.into(), |rest| format!("−{rest}"));
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -65,12 +47,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_two_digits_of_their_margin() {
-        let said = |mean, margin| numbers(mean, margin).1;
-        assert_eq!(numbers(-5.1512, 3.0987), ("−5.2".into(), "−8.2 to −2.1".into()));
-        assert_eq!(said(-89.9, 186.5), "−276 to 97");
-        assert_eq!(said(2e-9, 1e-9), "1e-9 to 3e-9");
-        assert_eq!(numbers(0.5, f64::INFINITY), ("0.5".into(), "needs two seeds".into()));
-        assert_eq!(said(0.5, 0.0), "0.5 to 0.5");
+    fn signs_are_printed_and_exponents_stay() {
+        assert_eq!(minus("-8.2 to -2.1e-9"), "−8.2 to −2.1e-9");
+        assert_eq!(minus("needs two seeds"), "needs two seeds");
     }
 }
