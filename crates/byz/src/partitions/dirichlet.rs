@@ -143,6 +143,6 @@ mod tests {
         let error =
             |alpha, minimum| Dirichlet { alpha, minimum }.shards(&examples, 4, 0).unwrap_err().to_string();
         assert!(error(0.01, 5).contains("in 1000 draws"));
-        assert!(error(1.0, 11).contains("times 11 examples"));
+        assert!(error(1.0, 11).contains("needs 44 examples, and there are 40"));
     }
 }
