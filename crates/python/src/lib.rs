@@ -24,6 +24,7 @@ mod _byz {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyModuleMethods;
+        module.add("MOST_WORKERS", byz::files::MOST_WORKERS)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -147,6 +147,13 @@ def test_counts_that_are_none_are_value_errors(rows, wrong):
         byz.Attack("gaussian", seed=wrong)
 
 
+def test_more_liars_than_a_defence_would_take_are_refused_before_memory_is_taken(rows):
+    for many in (9_981, 10**13):
+        with pytest.raises(ValueError, match=f"byzantine={many} with 20 honest workers are more than 10000 in all"):
+            byz.Attack("zero").forge(rows, many)
+    assert byz.Attack("zero").forge(rows, 9_980).shape == (9_980, 50)
+
+
 @pytest.mark.parametrize("expression", ["gaussian", "mimic"])
 def test_copies_go_on_with_the_seed_the_round_and_what_is_remembered(rows, expression):
     attack = byz.Attack(expression, seed=3)

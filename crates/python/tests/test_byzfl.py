@@ -382,3 +382,20 @@ def test_no_vectors_are_a_value_error():
         for nothing in ([], np.ones(3), np.ones((0, 3))) if name != "Mimic" else ([],):
             with pytest.raises(ValueError):
                 getattr(ours, name)()(nothing)
+
+
+@pytest.mark.parametrize("name", ["Krum", "MDA", "CAF", "SMEA", "Meamed", "GeometricMedian", "NNM", "ARC", "SignFlipping", "Optimal_ALittleIsEnough"])
+@pytest.mark.parametrize("f", [1, 600_000])
+def test_a_transposed_matrix_is_a_value_error(name, f):
+    swapped = np.zeros((20, 1_000_000), np.float32).T
+    made = getattr(ours, name)(**({} if name in ("GeometricMedian", "SignFlipping") else {"f": f}))
+    for same in (swapped, torch.from_numpy(swapped), list(np.zeros((10_001, 2)))):
+        with pytest.raises(ValueError):
+            made(same)
+
+
+@pytest.mark.parametrize("name", ["Optimal_InnerProductManipulation", "Optimal_ALittleIsEnough"])
+def test_more_liars_than_memory_holds_are_a_value_error(name):
+    for kind in ("array", "tensor"):
+        with pytest.raises(ValueError, match="f=10000000000000 with 11 honest workers are more than 10000"):
+            getattr(ours, name)(f=10**13)(inputs()[kind])

@@ -319,3 +319,20 @@ def test_a_class_with_half_a_character_in_its_name_is_a_verdict(rows):
         with pytest.raises((TypeError, ValueError)) as told:
             call()
         assert not isinstance(told.value, UnicodeError)
+
+
+def transposed():
+    swapped = np.zeros((20, 1_000_000), np.float32).T
+    return [swapped, swapped.reshape(-1, 4, 5), list(np.zeros((10_001, 2))), [[1.0, 2.0]] * 10_001, np.zeros((10_001, 0))]
+
+
+@pytest.mark.parametrize("kind", range(5))
+def test_more_workers_than_anybody_has_are_refused_before_memory_is_taken(kind):
+    vectors = transposed()[kind]
+    for call in (byz.aggregate, lambda vectors: byz.mix(vectors, "nnm"), byz.Attack("zero").forge):
+        with pytest.raises(ValueError, match=r"1\d+ (rows|messages) would be as many workers, more than 10000; is the matrix transposed\?"):
+            call(vectors)
+
+
+def test_as_many_workers_as_the_command_takes_are_taken():
+    assert byz.aggregate(np.ones((10_000, 1)), "median", 3) == 1.0

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+MOST_WORKERS: int
 __version__: str
 
 class RefusedError(ValueError):

@@ -37,6 +37,7 @@ class Attack:
         messages, form = unpack(honest)
         if len(messages) == 0:
             raise ValueError("honest: expected the vector of one honest worker at least, got none")
+        check_byzantine("byzantine", byzantine, len(messages))
         rows = _matrix("honest", messages)
         shape = (byzantine, rows.shape[1])
         if own is None:
@@ -73,6 +74,12 @@ class Attack:
         vars(self).update(state)
         self._forger = _byz.Attack(self.attack)
         self._forger.restore(*state["_forger"])
+
+
+def check_byzantine(name: str, byzantine: int, honest: int) -> None:
+    """Refuses more rows than a defence would take, before there is memory for them."""
+    if honest + byzantine > _byz.MOST_WORKERS:
+        raise ValueError(f"{name}={byzantine} with {honest} honest workers are more than {_byz.MOST_WORKERS} in all")
 
 
 def _matrix(name: str, messages: np.ndarray | list[Any]) -> np.ndarray:

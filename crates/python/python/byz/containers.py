@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._byz import MOST_WORKERS
 from .arrays import FLOATS, Part, Unreadable, foreign_array, is_foreign, is_tensor, kind_of, like, numpy_array, read_array, tensor_array
 from .message import Message, layout_difference, read_message
 
@@ -74,6 +75,7 @@ def unpack(vectors: Any, layout: Any = None) -> tuple[np.ndarray | list[Any], St
     With a `layout`, that of an earlier form, the coordinates are in its order; raises `OtherLayout` where most messages have another.
     """
     if isinstance(vectors, (list, tuple)):
+        _check_workers(len(vectors), "messages")
         if _are_plain_rows(vectors):
             first = vectors[0]
             return _checked(list(vectors), Listed(Part(first, FLOATS[first.dtype], first.shape, first)), layout)
@@ -89,6 +91,12 @@ def unpack(vectors: Any, layout: Any = None) -> tuple[np.ndarray | list[Any], St
     return _checked(*_unpack_stack(vectors), layout)
 
 
+def _check_workers(found: int, what: str) -> None:
+    """Rules keep a number for every two workers: more of them than anybody has would end the process."""
+    if found > MOST_WORKERS:
+        raise ValueError(f"vectors: {found} {what} would be as many workers, more than {MOST_WORKERS}; is the matrix transposed?")
+
+
 def _checked(rows: np.ndarray | list[Any], form: Stack | Listed, layout: Any) -> tuple[np.ndarray | list[Any], Stack | Listed]:
     """The same, if it has the layout; rows that are none have any."""
     if layout is not None and len(rows) and form.layout != layout:
@@ -99,6 +107,7 @@ def _checked(rows: np.ndarray | list[Any], form: Stack | Listed, layout: Any) ->
 def _unpack_stack(stack: Any) -> tuple[np.ndarray, Stack]:
     if stack.ndim < 2:
         raise ValueError(f"vectors: expected one row per worker, got a single row of shape {tuple(stack.shape)}")
+    _check_workers(stack.shape[0], "rows")
     try:
         array, dtype = tensor_array(stack) if is_tensor(stack) else numpy_array(stack)
     except Unreadable as problem:

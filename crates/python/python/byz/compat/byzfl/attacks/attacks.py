@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ....algorithms import written
-from ....attack import Attack
+from ....attack import Attack, check_byzantine
 from ..aggregators import Average, Clipping
 from ..vectors import real, stacked, whole
 
@@ -90,6 +90,7 @@ class _LineSearched:
 
     def __call__(self, honest_vectors: Any) -> Any:
         honest = stacked(honest_vectors)
+        check_byzantine("f", self.f, len(honest))
         mean = honest.mean(axis=0)
         best = float(self.start)
         damage = self._damage(honest, mean, best)
