@@ -144,6 +144,15 @@ def kind_of(value: Any) -> str:
     return without_half_characters(f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins."))
 
 
+def told(problem: Exception) -> str:
+    """What reading a message raised, in one line; its text may be as bad as the message."""
+    try:
+        lines = str(problem).splitlines()
+    except Exception:
+        lines = []
+    return without_half_characters(f"reading it raised {type(problem).__name__}: {lines[0] if lines else ''}")
+
+
 def without_half_characters(text: str) -> str:
     """A text of which parts come from outside, as the engine and a log can take it."""
     return text.encode(errors="replace").decode()

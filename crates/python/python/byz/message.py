@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, Flag
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import CopyWarning, Part, Unreadable, WrongType, read_array, without_half_characters
+from .arrays import CopyWarning, Part, Unreadable, WrongType, kind_of, read_array, told, without_half_characters
 
 # A key comes from outside and goes to logs: as text without control characters, not all of it, and not all of them.
 _LONGEST, _MOST = 60, 4
+
+# A key is compared, hashed and written when nobody expects its sender's code to run. Whole numbers are so large that Python writes them.
+_PLAIN = {str, float, bool, bytes, type(None), *np.sctypeDict.values()}
+_LARGEST = 1 << 64
+_PLAIN_METHODS = {getattr(kind, name) for kind in (object, int, str, Enum, Flag) for name in ("__eq__", "__hash__", "__repr__")}
 
 
 class Message(NamedTuple):
@@ -71,8 +77,7 @@ def read_message(value: Any) -> Message | str:
     except CopyWarning:
         raise
     except Exception as problem:
-        lines = str(problem).splitlines() or [""]
-        return without_half_characters(f"reading it raised {type(problem).__name__}: {lines[0]}")
+        return told(problem)
 
 
 def _read(value: Any) -> Any:
@@ -86,11 +91,25 @@ def _read(value: Any) -> Any:
 
 
 def _read_entry(key: Any, value: Any) -> Any:
+    if not _is_plain(key):
+        raise Unreadable(f"expected keys that are texts, numbers, bytes, None, enum members or tuples of these, got {kind_of(key)}")
     try:
         return _read(value)
     except Unreadable as problem:
         problem.place = (key, *problem.place)
         raise
+
+
+def _is_plain(key: Any) -> bool:
+    """Whether nobody but Python and NumPy says what it is equal to and how it is written."""
+    kind = type(key)
+    if kind in _PLAIN:
+        return True
+    if kind is int:
+        return -_LARGEST < key < _LARGEST
+    if kind is tuple:
+        return all(map(_is_plain, key))
+    return isinstance(key, Enum) and _PLAIN_METHODS.issuperset((kind.__eq__, kind.__hash__, kind.__repr__)) and _is_plain(key._value_)
 
 
 def are_numbers(values: Sequence[Any]) -> bool:
