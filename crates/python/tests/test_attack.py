@@ -36,6 +36,12 @@ def test_line_searches_look_at_the_defence(rows):
         byz.Attack("inner_product(scale=optimal)").forge(honest, 3)
 
 
+@pytest.mark.parametrize("wrong", ["median", byz.aggregators.Median(), byz.Defense])
+def test_a_rule_is_no_defence(rows, wrong):
+    with pytest.raises(TypeError, match=r"defense: expected a byz.Defense, as byz.Defense\('median', tolerance=3\) is, got "):
+        byz.Attack("min_max").forge(rows, 1, defense=wrong)
+
+
 def test_the_same_seed_draws_the_same(rows):
     first, again, other = [byz.Attack("gaussian", seed=seed).forge(rows, 2) for seed in (1, 1, 2)]
     assert np.array_equal(first, again) and not np.array_equal(first, other) and not np.array_equal(first[0], first[1])

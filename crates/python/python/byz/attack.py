@@ -34,6 +34,8 @@ class Attack:
         not given; keys and shapes are those of `honest`), `defense` the defence for attacks that look at it.
         """
         byzantine = count("byzantine", byzantine)
+        if defense is not None and not isinstance(defense, Defense):
+            raise TypeError(f"defense: expected a byz.Defense, as byz.Defense('median', tolerance=3) is, got {defense!r}")
         messages, form = unpack(honest)
         if len(messages) == 0:
             raise ValueError("honest: expected the vector of one honest worker at least, got none")
