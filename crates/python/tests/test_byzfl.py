@@ -164,6 +164,22 @@ def test_what_is_no_container_of_vectors_is_a_type_error(name, wrong):
                 getattr(library, name)(**parameters)(wrong)
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("name", ["Average", "TrMean", "Krum", "NNM", "ARC", "Bucketing", "CenteredClipping", "SignFlipping", "Gaussian"])
+def test_tensors_without_rows_or_numbers_are_a_type_error(name):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    nested = torch.nested.nested_tensor([torch.ones(4)] * 5)
+    for wrong in (nested, [nested] * 5):
+        with pytest.raises(TypeError):
+            getattr(ours, name)()(wrong)
+    with FakeTensorMode():
+        fake = torch.ones(5, 4)
+    if name not in ("Bucketing", "Gaussian"):
+        with pytest.raises(TypeError):
+            getattr(ours, name)()(fake)
+
+
 def test_eigenvalue_rules_agree_where_liars_stand_out():
     # ByzFL takes one random power step, so only a clear case is comparable.
     vectors = inputs(9, 6)["array"].copy()

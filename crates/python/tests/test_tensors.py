@@ -1,5 +1,7 @@
 """Tensors of PyTorch as messages: they come back as they came, whatever they are and wherever they lie."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,52 @@ def test_one_bad_tensor_is_a_verdict():
     tensors = [torch.ones(3) for _ in range(6)] + [torch.ones(3, dtype=torch.int64)]
     told = byz.aggregate(tensors, "median", 1, explain=True)
     assert told.verdicts[6].startswith("invalid: expected a dense tensor of floats, got int64")
+
+
+class Dlpack:
+    """An array of a library that speaks nothing but DLPack."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, **asked):
+        return self.tensor.__dlpack__(**asked)
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+def test_bfloat16_by_dlpack_is_a_tensor_as_numpy_has_no_such_number(rows):
+    tensor = torch.from_numpy(rows).bfloat16()
+    expected = byz.aggregate(tensor)
+    for same in (Dlpack(tensor), [Dlpack(row) for row in tensor], [Dlpack(tensor[0]), *tensor[1:]]):
+        found = byz.aggregate(same)
+        assert found.dtype == torch.bfloat16 and torch.equal(found, expected)
+    assert torch.equal(byz.mix(Dlpack(tensor), "nnm"), byz.mix(tensor, "nnm"))
+    assert torch.equal(byz.Attack("sign_flip(of=mean)").forge(Dlpack(tensor)), byz.Attack("sign_flip(of=mean)").forge(tensor))
+    assert isinstance(byz.aggregate(Dlpack(tensor.float())), np.ndarray)
+
+
+def test_bfloat16_by_dlpack_without_pytorch_is_told_with_what_to_do(monkeypatch, rows):
+    tensor = Dlpack(torch.from_numpy(rows).bfloat16())
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(TypeError, match="vectors: .*PyTorch may read it, but is not installed: convert it to float32"):
+        byz.aggregate(tensor)
+    told = byz.aggregate([*rows, tensor], explain=True)
+    assert told.verdicts[20].startswith("invalid: ") and told.verdicts[20].endswith("convert it to float32 on the CPU")
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_tensors_without_rows_or_numbers_are_a_type_error():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        fake = torch.ones(5, 4)
+    nested = torch.nested.nested_tensor([torch.ones(4)] * 5)
+    for wrong in (fake, list(fake), nested, [nested] * 5, [[nested]] * 5):
+        for call in (byz.aggregate, lambda vectors: byz.mix(vectors, "nnm"), byz.Attack("zero").forge):
+            with pytest.raises(TypeError, match="vectors: "):
+                call(wrong)
+    for first in (nested, fake[0]):
+        told = byz.aggregate([first, *torch.ones(7, 4)], "median", 2, explain=True)
+        assert told.verdicts[0].startswith("invalid: ") and told.verdicts[1:] == ["used"] * 7

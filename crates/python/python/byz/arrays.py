@@ -35,7 +35,7 @@ class Part(NamedTuple):
     dtype: str
     shape: tuple[int, ...]
     source: Any
-    """What the user gave."""
+    """What the user gave, as an array or tensor."""
 
     def restored(self, vector: np.ndarray) -> Any:
         """Part of an aggregate in the shape, type and place of this array."""
@@ -44,12 +44,13 @@ class Part(NamedTuple):
 
 def read_array(value: Any) -> Part:
     """An array as the engine reads it."""
-    array, dtype = tensor_array(value) if is_tensor(value) else numpy_array(value)
+    if type(value) is not np.ndarray and not is_tensor(value):
+        value = _as_array(value)
+    array, dtype = _of_tensor(value) if is_tensor(value) else _of_numpy(value)
     return Part(array, dtype, array.shape, value)
 
 
-def numpy_array(value: Any) -> tuple[np.ndarray, str]:
-    array = value if type(value) is np.ndarray else _as_numpy(value)
+def _of_numpy(array: np.ndarray) -> tuple[np.ndarray, str]:
     known = FLOATS.get(array.dtype)
     if known is not None:
         return array, known
@@ -61,7 +62,7 @@ def numpy_array(value: Any) -> tuple[np.ndarray, str]:
     return array.astype(dtype.newbyteorder("=")), dtype.name
 
 
-def _as_numpy(value: Any) -> np.ndarray:
+def _as_array(value: Any) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise Unreadable("a masked array has no values under its mask; fill it first, with filled()")
     if isinstance(value, (int, float, list, tuple)):
@@ -73,7 +74,7 @@ def _as_numpy(value: Any) -> np.ndarray:
         return np.asarray(value)
     if not is_foreign(value):
         raise Unreadable(f"expected an array of floats, got {kind_of(value)}")
-    return foreign_array(value)
+    return np.asarray(value) if hasattr(value, "__array__") or not hasattr(value, "__dlpack__") else _from_dlpack(value)
 
 
 def is_foreign(value: Any) -> bool:
@@ -87,8 +88,16 @@ def is_foreign(value: Any) -> bool:
     return True
 
 
-def foreign_array(value: Any) -> np.ndarray:
-    return np.asarray(value) if hasattr(value, "__array__") or not hasattr(value, "__dlpack__") else np.from_dlpack(value)
+def _from_dlpack(value: Any) -> Any:
+    """An array, or a tensor of what NumPy cannot hold: bfloat16, and memory of other devices."""
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError) as problem:
+        try:
+            import torch
+        except ImportError:
+            raise Unreadable(f"{told(problem)}; PyTorch may read it, but is not installed: convert it to float32 on the CPU") from None
+        return torch.from_dlpack(value)
 
 
 def widened(array: np.ndarray) -> np.ndarray:
@@ -101,11 +110,11 @@ def widened(array: np.ndarray) -> np.ndarray:
 _told_of_devices = False
 
 
-def tensor_array(tensor: Any) -> tuple[np.ndarray, str]:
+def _of_tensor(tensor: Any) -> tuple[np.ndarray, str]:
     torch = sys.modules["torch"]
     dtype = str(tensor.dtype).removeprefix("torch.")
-    if dtype not in ("float16", "bfloat16", "float32", "float64") or tensor.layout is not torch.strided:
-        raise WrongType(f"expected a dense tensor of floats, got {dtype}, {tensor.layout}; convert it first")
+    if dtype not in ("float16", "bfloat16", "float32", "float64") or tensor.layout is not torch.strided or tensor.is_nested:
+        raise WrongType(f"expected a dense tensor of floats, got {dtype}, {'nested' if tensor.is_nested else tensor.layout}; convert it first")
     tensor = tensor.detach()
     if tensor.device.type != "cpu":
         tensor = _on_cpu(tensor)
@@ -124,7 +133,7 @@ def _on_cpu(tensor: Any) -> Any:
     global _told_of_devices
     if not _told_of_devices:
         _told_of_devices = True
-        warnings.warn(f"byz aggregates on the CPU: tensors on {tensor.device} are copied", CopyWarning, stacklevel=7)
+        warnings.warn(f"byz aggregates on the CPU: tensors on {tensor.device} are copied", CopyWarning, stacklevel=8)
     return tensor.cpu()
 
 

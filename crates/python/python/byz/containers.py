@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._byz import MOST_WORKERS
-from .arrays import FLOATS, Part, Unreadable, foreign_array, is_foreign, is_tensor, kind_of, like, numpy_array, read_array, tensor_array
+from .arrays import FLOATS, CopyWarning, Part, Unreadable, is_foreign, kind_of, like, read_array, told
 from .message import Message, layout_difference, read_message
 
 # A list of tensors up to this size is copied into one: cheaper than looking at each.
@@ -84,10 +84,8 @@ def unpack(vectors: Any, layout: Any = None) -> tuple[np.ndarray | list[Any], St
             return _unpack_workers(vectors, layout)
         rows, form = _unpack_stack(stacked)
         return _checked(rows, Listed(Part(rows[0], form.dtype, form.shape[1:], stacked)), layout)
-    if not isinstance(vectors, np.ndarray) and not is_tensor(vectors):
-        if isinstance(vectors, (str, bytes, bytearray)) or not is_foreign(vectors):
-            raise TypeError(f"vectors: expected an array, a tensor or a list with one message per worker, got {kind_of(vectors)}")
-        vectors = foreign_array(vectors)
+    if isinstance(vectors, (str, bytes, bytearray)) or not is_foreign(vectors):
+        raise TypeError(f"vectors: expected an array, a tensor or a list with one message per worker, got {kind_of(vectors)}")
     return _checked(*_unpack_stack(vectors), layout)
 
 
@@ -105,16 +103,20 @@ def _checked(rows: np.ndarray | list[Any], form: Stack | Listed, layout: Any) ->
 
 
 def _unpack_stack(stack: Any) -> tuple[np.ndarray, Stack]:
-    if stack.ndim < 2:
-        raise ValueError(f"vectors: expected one row per worker, got a single row of shape {tuple(stack.shape)}")
-    _check_workers(stack.shape[0], "rows")
     try:
-        array, dtype = tensor_array(stack) if is_tensor(stack) else numpy_array(stack)
+        array, dtype, shape, source = read_array(stack)
     except Unreadable as problem:
         raise TypeError(f"vectors: {problem}") from None
-    shape = array.shape
+    except (CopyWarning, MemoryError):
+        raise
+    except Exception as problem:
+        # What has no numbers to show, as a fake tensor has not, says so in ways of its own.
+        raise TypeError(f"vectors: {told(problem)}") from problem
+    if len(shape) < 2:
+        raise ValueError(f"vectors: expected one row per worker, got a single row of shape {shape}")
+    _check_workers(shape[0], "rows")
     rows = array if len(shape) == 2 else array.reshape(shape[0], math.prod(shape[1:]))
-    return rows, Stack(stack, dtype, shape)
+    return rows, Stack(source, dtype, shape)
 
 
 def _are_plain_rows(vectors: Sequence[Any]) -> bool:
@@ -132,7 +134,7 @@ def _stacked(vectors: Sequence[Any]) -> Any:
     if torch is None or not vectors or type(vectors[0]) is not torch.Tensor:
         return None
     first = vectors[0]
-    if first.ndim == 0 or first.numel() * len(vectors) > _SMALL:
+    if first.is_nested or first.ndim == 0 or first.numel() * len(vectors) > _SMALL:
         return None
     like = (first.dtype, first.shape, first.device)
     try:

@@ -40,6 +40,8 @@ def _first(vectors: Any) -> Any:
     is_tensor = torch is not None and isinstance(first, torch.Tensor)
     if not is_tensor and not isinstance(first, np.ndarray):
         raise TypeError("'vectors' should be a list of np.ndarray or torch.Tensor, or one np.ndarray or torch.Tensor")
+    if first is vectors and is_tensor and first.is_nested:
+        raise TypeError("expected one row per vector, got a nested tensor; convert it first")
     if first is vectors and first.ndim < 2:
         raise ValueError(f"expected one row per vector, got a single row of shape {tuple(vectors.shape)}")
     if isinstance(first, np.ma.MaskedArray) or (first.is_complex() if is_tensor else first.dtype.kind == "c"):
