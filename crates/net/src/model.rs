@@ -51,6 +51,9 @@ fn model_digest(chunks: impl Iterator<Item = Digest>) -> Digest {
 }
 
 /// A model being put together from its chunks; of several, the newest.
+///
+/// Copies of a model come by two ways, so their chunks mingle. Once it is whole, chunks that come again must not take it apart
+/// before it is answered; after that they ask for it again.
 pub struct Assembly<T> {
     run: Run,
     round: u64,
@@ -59,9 +62,11 @@ pub struct Assembly<T> {
     /// The digest of each chunk that is there.
     chunks: Vec<Option<Digest>>,
     numbers: Vec<T>,
+    /// It is whole and waits for its answer.
+    waits: bool,
 }
 
-/// A model that is whole and verified.
+/// A model that is whole, verified and not answered yet.
 pub struct Whole<'a, T> {
     /// The round it is for.
     pub round: u64,
@@ -78,22 +83,27 @@ impl<T: Scalar> Assembly<T> {
     pub fn new(run: Run, dimension: usize) -> Assembly<T> {
         let numbers = vec![T::default(); dimension];
         let cut = Cut::fitting(dimension, size_of::<T>(), usize::MAX);
-        Assembly { run, round: 0, model: [0; 32], cut, chunks: Vec::new(), numbers }
+        Assembly { run, round: 0, model: [0; 32], cut, chunks: Vec::new(), numbers, waits: false }
     }
 
-    /// Takes a chunk, if the coordinator signed it and it belongs here; says whether that made the model whole.
-    pub fn take(&mut self, frame: &Frame<'_>, coordinator: &PublicKey) -> bool {
+    /// Takes a chunk, if the coordinator signed it and it belongs here.
+    pub fn take(&mut self, frame: &Frame<'_>, coordinator: &PublicKey) {
         let header = &frame.header;
         let ours = header.kind == Kind::Model
             && header.run == self.run
             && header.worker == COORDINATOR
             && header.number == Number::of::<T>()
             && header.dimension == self.numbers.len() as u64;
-        let Some(cut) = Cut::told(self.numbers.len(), header.chunks).filter(|_| ours) else { return false };
-        let Some(range) = cut.range(header.chunk as usize) else { return false };
+        // A coordinator that went back asks for an older round again once this one is answered.
+        let told = self.waits
+            && (header.round < self.round || (header.round, header.model) == (self.round, self.model));
+        let Some(cut) = Cut::told(self.numbers.len(), header.chunks).filter(|_| ours && !told) else {
+            return;
+        };
+        let Some(range) = cut.range(header.chunk as usize) else { return };
         let length = range.len() * size_of::<T>();
         if frame.payload.len() != length || !frame.is_signed_by(coordinator) || !frame.is_whole() {
-            return false;
+            return;
         }
         if (header.round, header.model, cut) != (self.round, self.model, self.cut) || self.is_whole() {
             (self.round, self.model, self.cut) = (header.round, header.model, cut);
@@ -103,7 +113,7 @@ impl<T: Scalar> Assembly<T> {
             *to = T::read_bytes(from);
         }
         self.chunks[header.chunk as usize] = Some(frame.payload_digest());
-        self.is_whole()
+        self.waits = self.is_whole();
     }
 
     fn is_whole(&self) -> bool {
@@ -112,10 +122,15 @@ impl<T: Scalar> Assembly<T> {
             && model_digest(self.chunks.iter().copied().flatten()) == self.model
     }
 
-    /// The model, if it is whole.
+    /// The model, if it is whole and waits for its answer.
     pub fn whole(&self) -> Option<Whole<'_, T>> {
-        let Assembly { round, model, cut, .. } = *self;
-        self.is_whole().then_some(Whole { round, model, cut, parameters: &self.numbers })
+        let Assembly { round, model, cut, waits, .. } = *self;
+        waits.then_some(Whole { round, model, cut, parameters: &self.numbers })
+    }
+
+    /// It has its answer.
+    pub fn answered(&mut self) {
+        self.waits = false;
     }
 }
 
@@ -128,18 +143,43 @@ mod tests {
         Broadcast::new([1; 16], round, &parameters, Cut::fitting(10, 4, 16), key)
     }
 
+    fn take(assembly: &mut Assembly<f32>, bytes: &Bytes, key: &SigningKey) -> bool {
+        assembly.take(&Frame::read(bytes).expect("a frame"), &key.public());
+        assembly.whole().is_some()
+    }
+
     #[test]
     fn a_model_arrives_in_any_order_and_the_newest_wins() {
         let key = SigningKey::random();
         let (old, new) = (frames(1, 0.0, &key), frames(2, 100.0, &key));
         assert_eq!(old.frames.len(), 3);
         let mut assembly = Assembly::<f32>::new([1; 16], 10);
-        let mut take = |bytes: &Bytes| assembly.take(&Frame::read(bytes).expect("a frame"), &key.public());
-        assert!(!take(&old.frames[2]) && !take(&old.frames[0]) && take(&old.frames[1]));
-        assert!(!take(&new.frames[1]) && !take(&new.frames[1]) && !take(&new.frames[2]));
-        assert!(take(&new.frames[0]));
+        let mut whole = |bytes: &Bytes| take(&mut assembly, bytes, &key);
+        assert!(!whole(&old.frames[2]) && !whole(&old.frames[0]) && whole(&old.frames[1]));
+        assert!(!whole(&new.frames[1]) && !whole(&new.frames[1]) && !whole(&new.frames[2]));
+        assert!(whole(&new.frames[0]) && whole(&old.frames[0]));
         let whole = assembly.whole().expect("whole");
         assert_eq!((whole.round, whole.parameters[9]), (2, 109.0));
+    }
+
+    #[test]
+    fn copies_that_mingle_make_one_model_and_copies_after_the_answer_ask_again() {
+        let key = SigningKey::random();
+        let model = frames(1, 0.0, &key).frames;
+        let mut assembly = Assembly::<f32>::new([1; 16], 10);
+        for chunk in &model {
+            take(&mut assembly, chunk, &key);
+            take(&mut assembly, chunk, &key);
+        }
+        assert!(assembly.whole().is_some());
+        assembly.answered();
+        // What is left of a copy does not spoil those that come whole.
+        assert!(!take(&mut assembly, &model[2], &key));
+        for _ in 0..3 {
+            let made = model.iter().map(|chunk| take(&mut assembly, chunk, &key)).last();
+            assert_eq!(made, Some(true));
+            assembly.answered();
+        }
     }
 
     #[test]
@@ -147,13 +187,12 @@ mod tests {
         let (key, other) = (SigningKey::random(), SigningKey::random());
         let mut assembly = Assembly::<f32>::new([1; 16], 10);
         for bytes in &frames(1, 0.0, &other).frames {
-            assert!(!assembly.take(&Frame::read(bytes).expect("a frame"), &key.public()));
+            assert!(!take(&mut assembly, bytes, &key));
         }
         // Chunks of two models do not make one.
         let (one, two) = (frames(1, 0.0, &key), frames(1, 1.0, &key));
         for bytes in one.frames[..2].iter().chain(&two.frames[2..]) {
-            assert!(!assembly.take(&Frame::read(bytes).expect("a frame"), &key.public()));
+            assert!(!take(&mut assembly, bytes, &key));
         }
-        assert!(assembly.whole().is_none());
     }
 }

@@ -114,7 +114,11 @@ impl Worker {
                 greeted = Instant::now();
                 continue;
             };
-            let mut next = next;
+            // Whatever ended the connection, the client will not mend it.
+            let Some(first) = next else {
+                return Err(Error::Network("the connection to the broker was closed for good".into()));
+            };
+            let mut next = Some(first);
             let mut uninvited = false;
             // All that waits, so that only the newest model is answered.
             while let Some(message) = next {
@@ -218,8 +222,6 @@ struct Joined<T: Scalar> {
     member: Member<T>,
     assembly: Assembly<T>,
     row: Vec<T>,
-    /// A model has become whole and is not answered yet.
-    asked: bool,
     /// The last answer, and what it answers.
     last: Option<(u64, Digest, Vec<Bytes>)>,
     key: SigningKey,
@@ -237,7 +239,7 @@ impl<T: Scalar> Joined<T> {
         }
         let (assembly, row) = (Assembly::new(run, dimension), vec![T::default(); dimension]);
         let key = worker.credentials.key()?;
-        Ok(Joined { run, member, assembly, row, asked: false, last: None, key, memory })
+        Ok(Joined { run, member, assembly, row, last: None, key, memory })
     }
 
     /// Computes and signs the answer.
@@ -269,16 +271,11 @@ impl<T: Scalar> Session for Joined<T> {
     }
 
     fn take(&mut self, frame: &Frame<'_>, coordinator: &PublicKey) {
-        // Whatever is sent again must not displace what waits for its answer; a coordinator that went back asks once more.
-        let waits = self.assembly.whole().filter(|_| self.asked);
-        let older = waits.is_some_and(|whole| frame.header.round < whole.round);
-        if frame.header.kind == Kind::Model && !older {
-            self.asked |= self.assembly.take(frame, coordinator);
-        }
+        self.assembly.take(frame, coordinator);
     }
 
     fn answer(&mut self, worker: &Worker) -> Result<Vec<Answer>> {
-        let Some(whole) = self.assembly.whole().filter(|_| self.asked) else { return Ok(Vec::new()) };
+        let Some(whole) = self.assembly.whole() else { return Ok(Vec::new()) };
         let (round, model) = (whole.round, whole.model);
         let before = self.last.as_ref().map(|(_, _, frames)| frames.clone());
         let again = self.last.as_ref().is_some_and(|last| (last.0, last.1) == (round, model));
@@ -286,7 +283,7 @@ impl<T: Scalar> Session for Joined<T> {
             let frames = self.compute(worker)?;
             self.last = Some((round, model, frames));
         }
-        self.asked = false;
+        self.assembly.answered();
         let frames = self.last.as_ref().map(|last| last.2.clone()).unwrap_or_default();
         let id = worker.id;
         let plain = |frame: Bytes| Answer { subject: id, frame, delay: None };
