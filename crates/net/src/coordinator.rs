@@ -2,7 +2,7 @@
 //!
 //! A round closes when every member has answered or was found invalid, or at its deadline. If that leaves fewer than the rule
 //! needs, the model is sent again, and after some such attempts the run says that it waits. A member that says hello is told
-//! what the run is, and once per round the model, on a subject of its own: so whoever comes back takes part at once, and nobody
+//! what the run is, and the model if its answer is awaited, on a subject of its own: so whoever comes back takes part at once, and nobody
 //! else hears of it.
 //!
 //! Each member is listened to over a connection of its own: whoever floods the broker fills that one, and neither the model nor

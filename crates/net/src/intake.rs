@@ -54,8 +54,8 @@ struct Member {
     chunks: Vec<bool>,
     left: usize,
     loss: f64,
-    /// Has said hello in this attempt.
-    greeted: bool,
+    /// Hellos of this attempt.
+    hellos: u64,
     /// Frames of this attempt looked at in vain.
     wasted: usize,
 }
@@ -73,7 +73,7 @@ pub enum Taken {
     Ignored,
     /// The same, and the member has signed it for another run.
     Elsewhere,
-    /// The member is there and has nothing to do; told once per attempt.
+    /// The member is there and has nothing to do; told ever more rarely in one attempt.
     Hello,
     /// A chunk went to its place.
     Chunk,
@@ -93,7 +93,7 @@ impl<'a> Intake<'a> {
             chunks: Vec::new(),
             left,
             loss: 0.0,
-            greeted: false,
+            hellos: 0,
             wasted: 0,
         };
         Intake { expected, keys, members: keys.iter().map(|_| member()).collect(), ignored: BTreeMap::new() }
@@ -118,7 +118,7 @@ impl<'a> Intake<'a> {
     /// The model is sent once more, and everybody may say hello, and err, once more: a run can be paused for days.
     pub fn try_again(&mut self) {
         for member in &mut self.members {
-            (member.greeted, member.wasted) = (false, 0);
+            (member.hellos, member.wasted) = (0, 0);
         }
     }
 
@@ -160,15 +160,14 @@ impl<'a> Intake<'a> {
             return Err(Fault::Ignored("foreign"));
         }
         if frame.header.kind == Kind::Hello {
-            // It says so every two seconds, however long the attempt. One is answered; more cost nothing and prove nothing.
-            if self.members[worker].greeted {
-                return Ok(Taken::Ignored);
-            }
-            if !frame.is_signed_by(key) {
+            // It says so every two seconds, however long the attempt, and once more whenever it is started again. The first is
+            // answered, the second, the fourth and so on; the others cost nothing and prove nothing.
+            let hellos = self.members[worker].hellos + 1;
+            if hellos.is_power_of_two() && !frame.is_signed_by(key) {
                 return Err(Fault::Ignored("forged"));
             }
-            self.members[worker].greeted = true;
-            return Ok(Taken::Hello);
+            self.members[worker].hellos = hellos;
+            return Ok(if hellos.is_power_of_two() { Taken::Hello } else { Taken::Ignored });
         }
         let elsewhere = frame.header.kind == Kind::Update && frame.header.run != self.expected.run;
         if elsewhere && frame.is_signed_by(key) {
