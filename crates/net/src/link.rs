@@ -1,9 +1,18 @@
 //! The connection to the broker: encrypted unless it stays on this machine, and back by itself whenever it breaks.
 
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
+use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use byz::Error;
 use std::{
-    error::Error as StdError, fmt::Display, fs, io, net::IpAddr, path::PathBuf, sync::Arc, time::Duration,
+    error::Error as StdError,
+    fmt::Display,
+    fs, io,
+    net::IpAddr,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 /// Hears what a person should know.
@@ -67,9 +76,10 @@ impl Access {
             Error::Usage(format!("--nats {}: {error}; expected such as nats://127.0.0.1:4222", self.url))
         })?;
         if !self.is_encrypted() && !self.insecure && !is_loopback(address.host()) {
+            // Not the whole address: it may hold a password.
             return Err(Error::Usage(format!(
-                "{} would be reached without encryption; use tls:// or --tls, or --insecure if the network is your own",
-                self.url
+                "--nats: {:?} would be reached without encryption; use tls:// or --tls, or --insecure if the network is your own",
+                address.host()
             )));
         }
         Ok(address)
@@ -92,7 +102,7 @@ impl Access {
     }
 
     fn options(&self, name: &str, waiting: usize, hear: Hear) -> ConnectOptions {
-        let url = self.url.clone();
+        let (url, told) = (self.url.clone(), AtomicBool::new(false));
         let mut options = ConnectOptions::new()
             .name(name)
             .subscription_capacity(waiting + SPARE)
@@ -103,7 +113,18 @@ impl Access {
             .reconnect_delay_callback(|attempt| Duration::from_millis(100 << attempt.min(4)))
             .event_callback(move |event| {
                 match event {
-                    Event::Disconnected => hear(&format!("{url}: connection lost; trying again")),
+                    Event::Disconnected => {
+                        told.store(false, Ordering::Relaxed);
+                        hear(&format!("{url}: connection lost; trying again"));
+                    }
+                    // Waiting may not mend it.
+                    Event::ClientError(error)
+                        if is_refusal(&error) && !told.swap(true, Ordering::Relaxed) =>
+                    {
+                        hear(&format!(
+                            "{url}: the broker does not accept these credentials now ({error}); trying on"
+                        ));
+                    }
                     // The broker's word: what was published is not ours to publish.
                     Event::ServerError(error) => hear(&format!("{url}: the broker says: {error}")),
                     _ => {}
@@ -122,6 +143,13 @@ impl Access {
         }
         options
     }
+}
+
+/// The client library tells of a failed attempt to come back in words alone.
+fn is_refusal(error: &ClientError) -> bool {
+    [ConnectErrorKind::AuthorizationViolation, ConnectErrorKind::Authentication]
+        .iter()
+        .any(|kind| error.to_string().contains(&kind.to_string()))
 }
 
 /// Whether the broker's certificate is at fault, which waiting does not mend.
