@@ -36,7 +36,9 @@ impl Memory {
         }
         let after = directory.join(format!("worker-{worker}-{run}.momentum"));
         let before = after.with_extension("momentum-before");
-        let mut memory = Memory { run, round: 0, after, before };
+        byz::files::discard_abandoned(&after);
+        // Another worker's is no use: what it holds is that one's momentum.
+        let mut memory = Memory { run: format!("{run} {worker}"), round: 0, after, before };
         memory.round = memory.load(member)?;
         Ok(Some(memory))
     }

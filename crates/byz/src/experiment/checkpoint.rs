@@ -8,6 +8,7 @@ use super::{
 use crate::{
     diagnostics::Envelope,
     error::{Error, Result},
+    files::discard_abandoned,
     kernels::Scalar,
     trainer::Trainer,
 };
@@ -111,16 +112,8 @@ pub(super) fn load<T: Scalar>(
 
 /// Removes what killed processes were writing; only for who holds the run's lock.
 pub(super) fn sweep_away_unfinished(directory: &Path) {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    for entry in entries {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let ours =
-            [".checkpoint", ".config.toml", ".summary.json"].iter().any(|start| name.starts_with(start));
-        if ours && name.ends_with(".tmp") {
-            // What cannot be removed does no harm but to take room.
-            let _ = fs::remove_file(entry.path());
-        }
+    for name in ["checkpoint", "config.toml", "summary.json"] {
+        discard_abandoned(&directory.join(name));
     }
 }
 

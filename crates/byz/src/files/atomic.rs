@@ -80,9 +80,7 @@ fn create_beside(target: &Path) -> io::Result<(File, Temporary)> {
     // Registered before it exists, so that an interrupt finds it.
     let mut unfinished = unfinished();
     for attempt in 0.. {
-        // Long names leave no room for more.
-        let short: String = name.chars().take(32).collect();
-        let path = target.with_file_name(format!(".{short}.{}-{attempt}.tmp", std::process::id()));
+        let path = target.with_file_name(format!(".{}.{}-{attempt}.tmp", short(&name), std::process::id()));
         match File::create_new(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -93,6 +91,26 @@ fn create_beside(target: &Path) -> io::Result<(File, Temporary)> {
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Removes what processes that were killed left beside this file, of which nobody else may be writing a new version now.
+pub fn discard_abandoned(path: &Path) {
+    let Some(name) = path.file_name() else { return };
+    let start = format!(".{}.", short(&name.to_string_lossy()));
+    let directory = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let under_way = unfinished();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(&start) && name.ends_with(".tmp") && !under_way.contains(&entry.path()) {
+            // What cannot be removed does no harm.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Long names leave no room for more.
+fn short(name: &str) -> String {
+    name.chars().take(32).collect()
 }
 
 /// Makes the new name durable; where directories cannot be synced, the system does it in its own time.
@@ -124,6 +142,18 @@ mod tests {
         assert!(error.contains("disk full"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(directory.path()), ["a.npy"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_of_a_file_is_removed_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in [".a.npy.12-0.tmp", ".a.npy.77-3.tmp", ".ab.npy.12-0.tmp", "a.npy", ".a.npy.12"] {
+            fs::write(directory.path().join(name), b"left").unwrap();
+        }
+        discard_abandoned(&directory.path().join("a.npy"));
+        let mut left = names(directory.path());
+        left.sort();
+        assert_eq!(left, [".a.npy.12", ".ab.npy.12-0.tmp", "a.npy"]);
     }
 
     #[test]

@@ -39,7 +39,7 @@ mod row;
 mod write;
 
 pub(crate) use atomic::replace;
-pub use atomic::{discard_unfinished, write_whole};
+pub use atomic::{discard_abandoned, discard_unfinished, write_whole};
 pub use float::Float;
 pub use inputs::{Inputs, MOST_WORKERS, Open, Worker};
 pub use layout::{Layout, Tensor};
