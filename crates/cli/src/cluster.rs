@@ -111,9 +111,7 @@ fn drills(arguments: &Arguments) -> Result<Vec<(usize, String)>, Error> {
         let known = byz_net::drill::Drill::ALL.iter().any(|(name, _)| *name == drill);
         known.then(|| (worker, drill.to_string()))
     };
-    arguments
-        .attack
-        .iter()
+    let drills = (arguments.attack.iter())
         .map(|text| {
             let names: Vec<&str> = byz_net::drill::Drill::ALL.iter().map(|(name, _)| *name).collect();
             read(text).ok_or_else(|| {
@@ -124,7 +122,15 @@ fn drills(arguments: &Arguments) -> Result<Vec<(usize, String)>, Error> {
                 ))
             })
         })
-        .collect()
+        .collect::<Result<Vec<(usize, String)>, Error>>()?;
+    let twice =
+        drills.iter().enumerate().find(|(index, drill)| drills[..*index].iter().any(|d| d.0 == drill.0));
+    match twice {
+        Some((_, (worker, _))) => {
+            Err(Error::Usage(format!("--attack: worker {worker} has two drills; give it one")))
+        }
+        None => Ok(drills),
+    }
 }
 
 fn show(

@@ -3,7 +3,7 @@
 use byz::Error;
 use std::{
     env,
-    fs::File,
+    fs::{self, File},
     net::{Ipv4Addr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -62,7 +62,9 @@ impl Broker {
         let patience = Instant::now() + Duration::from_secs(10);
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             if let Ok(Some(status)) = broker.child.try_wait() {
-                return Err(failed(format!("it ended at once ({status}); see {}", log.display())));
+                let words = fs::read_to_string(log).unwrap_or_default();
+                let last = words.lines().next_back().unwrap_or("it said nothing");
+                return Err(failed(format!("it ended at once ({status}): {last}")));
             }
             if Instant::now() > patience {
                 return Err(failed(format!("nobody listens on port {port}; see {}", log.display())));

@@ -114,6 +114,9 @@ impl Draft {
             optimizer worker server rate schedule rounds batch batches_per_epoch partition seed data_seed data_order
             evaluate_every record_every evaluate_on diagnostics
         );
+        if let Some(network) = &choices.network {
+            self.network.get_or_insert_default().extend(network.clone());
+        }
     }
 
     /// Fills in presets and defaults, and checks everything that can be checked without data.

@@ -29,6 +29,14 @@ fn plain_text_beyond_this_machine_needs_to_be_insisted_on() {
     refused(&["worker", "--creds", "/nowhere/creds"], 2, "/nowhere/creds");
     refused(&["worker", "--creds", &creds, "--tls", "/nowhere/ca.pem"], 2, "/nowhere/ca.pem");
     refused(&["worker", "--creds", &creds, "--tls", &creds], 2, "no certificate");
+    let secret = "nats://someone:secret@broker.example";
+    let output = byz(&["worker", "--nats", secret, "--creds", &creds]).output().expect("started");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("secret"));
+    let config = federation.path().join("config.toml");
+    fs::write(&config, "task = \"quartic\"\n").expect("written");
+    let config = config.to_str().expect("text");
+    let twice = ["--attack", "1=silent", "--attack", "1=slow"];
+    refused(&[&["cluster", config, "--workers", "3"][..], &twice].concat(), 2, "worker 1 has two drills");
     // A secret is for its owner alone.
     #[cfg(unix)]
     {
@@ -67,6 +75,12 @@ fn a_configuration_that_cannot_be_networked_says_why() {
         let output = byz(&["coordinator", path, "--nats", &url, "--creds", creds]).output().expect("started");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(matches!(output.status.code(), Some(2 | 3)) && said.contains(words), "{words}: {said}");
+    }
+    // What the command line says of the network holds as what the file says.
+    let path = federation.config();
+    let path = path.to_str().expect("text");
+    for (set, words) in [("network.deadline=0", "network.deadline = 0"), ("network.retris=1", "retris")] {
+        refused(&["coordinator", path, "--nats", &url, "--creds", creds, "--set", set], 2, words);
     }
     // Another's key is not the coordinator's.
     let other = federation.key(&plan::worker_file(2));
