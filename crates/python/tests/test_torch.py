@@ -364,6 +364,71 @@ def test_a_state_of_others_is_refused_and_changes_nothing():
     wider.step(torch.randn(9, 57))
 
 
+def damaged(*path_and_value):
+    *path, last, value = path_and_value
+
+    def damage(state):
+        for key in path:
+            state = state[key]
+        state[last] = value(state[last]) if callable(value) else value
+
+    return damage
+
+
+DAMAGES = {
+    "too few columns": damaged("momenta", lambda momenta: momenta[:, :50]),
+    "too few rows": damaged("momenta", lambda momenta: momenta[:2]),
+    "no matrix": damaged("momenta", lambda momenta: momenta[0]),
+    "no momenta": damaged("momenta", None),
+    "momenta of whole numbers": damaged("momenta", lambda momenta: momenta.long()),
+    "momenta of NumPy": damaged("momenta", lambda momenta: momenta.numpy()),
+    "momenta without values": damaged("momenta", lambda momenta: momenta.to("meta")),
+    "momenta not finite": damaged("momenta", lambda momenta: momenta / 0),
+    "round of text": damaged("round", "x"),
+    "round below zero": damaged("round", -5),
+    "round of the defence": damaged("defense", "round", 1.5),
+    "center too short": damaged("defense", "center", lambda center: center[:50]),
+    "center of text": damaged("defense", "center", "x"),
+    "center not finite": damaged("defense", "center", lambda center: center * np.nan),
+    "no defence": damaged("defense", None),
+    "half a defence": damaged("defense", {}),
+    "held twice": damaged("held", [0, 0, 1, 2]),
+    "held of none": damaged("held", [0, 1, 2, 4]),
+    "held below zero": damaged("held", [-1, 0, 1, 2]),
+    "held by no number": damaged("held", [0.0, 1, 2, 3]),
+    "held by nobody": damaged("held", None),
+    "shapes": damaged("shapes", 3),
+    "norm": damaged("param_groups", 1, "norm", "l3"),
+    "rate of text": damaged("param_groups", 1, "lr", "x"),
+    "rate not finite": damaged("param_groups", 0, "lr", np.nan),
+    "steps": damaged("param_groups", 0, "spectral_steps", -1),
+    "no norm": lambda state: state["param_groups"][1].pop("norm"),
+    "no parameters": lambda state: state["param_groups"][1].pop("params"),
+    "other parameters": damaged("param_groups", 1, "params", [2]),
+    "fewer groups": lambda state: state["param_groups"].pop(),
+    "groups of text": damaged("param_groups", "xy"),
+    "no groups": damaged("param_groups", None),
+    "state of text": damaged("state", "x"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")
+def test_a_damaged_state_is_a_value_error_and_changes_nothing(damage):
+    _, other = small(rule="centered_clipping")
+    other.param_groups[0]["lr"] = 0.7
+    other.step(torch.randn(9, 51))
+    state = copy.deepcopy(other.state_dict())
+    DAMAGES[damage](state)
+    model, optimizer = small(rule="centered_clipping")
+    before, groups = everything(model, optimizer), copy.deepcopy(optimizer.state_dict()["param_groups"])
+    with pytest.raises(ValueError, match="state|held|norm|lr|round|spectral_steps"):
+        optimizer.load_state_dict(state)
+    assert_same(before, everything(model, optimizer))
+    assert optimizer.state_dict()["param_groups"] == groups
+    optimizer.step(torch.randn(9, 51))
+
+
 @pytest.mark.parametrize("made", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))], ids=["copied", "pickled"])
 @pytest.mark.parametrize("schedule", ["inverse_sqrt", "constant"])
 @pytest.mark.filterwarnings("ignore::byz.NotGuaranteedWarning")

@@ -175,31 +175,46 @@ class ByzNSGDM(Optimizer):
         return {**super().state_dict(), **own, "defense": defense}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes a state back; raises, and changes nothing, where it is of other workers or parameters."""
-        self._check_state(state_dict)
+        """Takes a state back; raises, and changes nothing, where it is damaged, or of other workers or parameters."""
+        try:
+            self._check_state(state_dict)
+            # The last that may raise, and the first that changes anything.
+            super().load_state_dict({name: state_dict[name] for name in ("state", "param_groups")})
+        except (AttributeError, RuntimeError, TypeError) as problem:
+            raise ValueError(f"the state is damaged: {problem}") from problem
         momenta, center = state_dict["momenta"], state_dict["defense"]["center"]
         parameters = self._parameters()
         columns = [parameters[position] for position in state_dict["held"]]
-        super().load_state_dict({name: state_dict[name] for name in ("state", "param_groups")})
         self.round = state_dict["round"]
         self._momenta = {} if momenta is None else _split(columns, momenta.clone())
         self._centers = {} if center is None else _split(columns, center[None].clone())
         self.defense.round = state_dict["defense"]["round"]
-        self.defense._center, self.defense._layout = None if center is None else [center.numpy().copy()], None
+        self.defense._center, self.defense._layout = None if center is None else [center.cpu().numpy().copy()], None
 
     def _check_state(self, state_dict: dict[str, Any]) -> None:
         missing = {"state", "param_groups", "workers", "shapes", "round", "held", "momenta", "defense"} - set(state_dict)
         if missing or {"round", "center"} - set(state_dict["defense"]):
             raise ValueError(f"this is no state of ByzNSGDM: it has no {', '.join(sorted(missing)) or 'whole defense'}")
-        workers, shapes, momenta = state_dict["workers"], state_dict["shapes"], state_dict["momenta"]
+        workers, shapes = state_dict["workers"], state_dict["shapes"]
         if workers != self.workers:
             raise ValueError(f"the state is of {workers} workers, the optimiser of {self.workers}: make it with workers={workers}")
         for position, (theirs, ours) in enumerate(zip_longest(shapes, self._shapes())):
             if theirs != ours:
                 found = f"parameter {position} of the state is of shape {theirs}, that of the optimiser of {ours}"
                 raise ValueError(f"{found}: make it with the groups of the state")
-        if momenta is not None and not torch.isfinite(momenta).all():
-            raise ValueError("the momenta of the state are not finite")
+        for group in state_dict["param_groups"]:
+            missing = {"params", *self.defaults} - set(group)
+            if missing:
+                raise ValueError(f"a group of the state has no {', '.join(sorted(missing))}")
+            _check_group(group)
+        for name, round in (("round", state_dict["round"]), ("round of the defense", state_dict["defense"]["round"])):
+            count(name, round)
+        held = [count("held", position) for position in state_dict["held"]]
+        if held != sorted(set(held)) or (held and held[-1] >= len(shapes)):
+            raise ValueError(f"held: expected positions of {len(shapes)} parameters, got {held}")
+        columns = sum(math.prod(shapes[position]) for position in held)
+        _check_numbers("momenta", state_dict["momenta"], (self.workers, columns), optional=not held)
+        _check_numbers("center", state_dict["defense"]["center"], (columns,), optional=True)
 
     def _shapes(self) -> list[tuple[int, ...]]:
         return [tuple(parameter.shape) for parameter in self._parameters()]
@@ -219,6 +234,17 @@ def _check_group(group: dict[str, Any]) -> None:
         raise ValueError(f"lr of a group must be at least zero and finite, got {group['lr']}")
     if group["spectral_steps"] is not None:
         count("spectral_steps", group["spectral_steps"])
+
+
+def _check_numbers(name: str, found: Any, shape: tuple[int, ...], *, optional: bool) -> None:
+    """Raises where a tensor of a state is not what was saved."""
+    if found is None and optional:
+        return
+    if not isinstance(found, Tensor) or found.dtype not in (torch.float32, torch.float64) or tuple(found.shape) != shape:
+        kind = f"{found.dtype} of shape {tuple(found.shape)}" if isinstance(found, Tensor) else type(found).__name__
+        raise ValueError(f"{name} of the state: expected float32 or float64 of shape {shape}, got {kind}")
+    if not torch.isfinite(found).all():
+        raise ValueError(f"{name} of the state: expected finite numbers")
 
 
 def _split(parameters: list[Tensor], matrix: Tensor) -> dict[Tensor, Tensor]:
