@@ -57,6 +57,13 @@ def test_errors_say_what_to_do():
         byz.Defense("krum", 1, threads=0)
 
 
+@pytest.mark.parametrize("wrong", [True, "x", 2.0])
+def test_threads_that_are_no_number_are_told_as_by_runs(wrong):
+    for call in (lambda: byz.Defense("krum", 1, threads=wrong), lambda: byz.run({"task": "quartic", "rounds": 1}, threads=wrong)):
+        with pytest.raises(TypeError, match=f"threads must be a whole number, got {wrong!r}"):
+            call()
+
+
 @pytest.mark.parametrize("name", ["rule", "tolerance", "strict", "threads"])
 def test_what_the_pipeline_is_made_of_cannot_be_assigned(name):
     defense = pickle.loads(pickle.dumps(byz.Defense("krum", 2, strict=True, threads=3)))

@@ -104,3 +104,9 @@ def test_wrong_settings_are_value_errors(kind, wrong):
         kind(**wrong)
     with pytest.raises(TypeError, match="fraction_trian"):
         kind(fraction_trian=1.0)
+
+
+@pytest.mark.parametrize("name", ["rate", "momentum"])
+def test_what_is_no_number_is_a_type_error(name):
+    with pytest.raises(TypeError, match=f"{name} must be a number, got 'x'"):
+        ByzNSGDM(**{name: "x"})

@@ -489,6 +489,18 @@ def test_wrong_settings_are_value_errors(wrong):
         ByzNSGDM(nn.Linear(2, 2).parameters(), **wrong)
 
 
+@pytest.mark.parametrize("wrong", ["x", True, None, torch.ones(2)], ids=str)
+@pytest.mark.parametrize("name", ["lr", "momentum"])
+def test_what_is_no_number_is_a_type_error(name, wrong):
+    with pytest.raises(TypeError, match=f"{name} must be a number, got "):
+        ByzNSGDM(nn.Linear(2, 2).parameters(), **{name: wrong})
+    if name == "lr":
+        with pytest.raises(TypeError, match="lr of a group must be a number, got "):
+            ByzNSGDM([{"params": [nn.Parameter(torch.zeros(3))], "lr": wrong}])
+    for right in (np.float32(0.5), torch.tensor(0.5)):
+        ByzNSGDM(nn.Linear(2, 2).parameters(), **{name: right})
+
+
 @pytest.mark.parametrize("wrong", [{"lr": -0.1}, {"lr": np.inf}, {"lr": np.nan}, {"lr": torch.tensor(-1.0)}, {"spectral_steps": -1}])
 def test_wrong_settings_of_a_group_are_value_errors(wrong):
     group = {"params": [nn.Parameter(torch.zeros(3, 2))], "norm": "spectral"}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from ._byz import Pipeline
 from .algorithms import Expression
+from .arrays import is_tensor
 from .containers import OtherLayout, unpack
 
 
@@ -57,9 +59,7 @@ class Defense:
     def __init__(
         self, rule: str | Expression = "nnm+geometric_median", tolerance: int = 3, *, strict: bool = False, threads: int | None = None
     ) -> None:
-        if threads is not None and not 1 <= threads < _LIMIT:
-            raise ValueError(f"threads must be at least 1 and below 2**64, got {threads}")
-        self._settings = (str(rule), count("tolerance", tolerance), strict, threads)
+        self._settings = (str(rule), count("tolerance", tolerance), strict, at_least_one("threads", threads))
         self._warned: set[str] = set()
         self._pipeline = Pipeline(*self._settings)
         self.reset()
@@ -161,3 +161,19 @@ def count(name: str, value: Any) -> int:
     if value >= _LIMIT:
         raise ValueError(f"{name} must be below 2**64, got {value}")
     return int(value)
+
+
+def at_least_one(name: str, value: Any) -> int | None:
+    """A parameter that counts from one, or is not given."""
+    if value is None:
+        return None
+    if count(name, value) < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+    return int(value)
+
+
+def number(name: str, value: Any) -> Any:
+    """A parameter that measures: a number of Python, NumPy or PyTorch."""
+    if isinstance(value, Real) and not isinstance(value, bool) or is_tensor(value) and value.numel() == 1:
+        return value
+    raise TypeError(f"{name} must be a number, got {value!r}")

@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _byz
 from .algorithms import Expression
-from .defense import count
+from .defense import at_least_one
 
 Progress = Callable[[int, int, float, "float | None"], None]
 
@@ -56,7 +56,7 @@ def run(
     text, is_json, _ = _read(config)
     with _Directory(out) as directory, _shown(progress) as watched:
         told, concerns = _byz.run(
-            text, directory, is_json=is_json, threads=_positive("threads", threads), data=_path(data_dir), progress=watched
+            text, directory, is_json=is_json, threads=at_least_one("threads", threads), data=_path(data_dir), progress=watched
         )
         for concern in concerns:
             warnings.warn(concern, stacklevel=2)
@@ -81,7 +81,7 @@ def sweep(
     text, is_json, name = _read(config)
     with _Directory(out) as directory, _shown(progress) as watched:
         told, concerns = _byz.sweep(
-            text, directory, name=name, is_json=is_json, jobs=_positive("jobs", jobs), data=_path(data_dir), progress=watched
+            text, directory, name=name, is_json=is_json, jobs=at_least_one("jobs", jobs), data=_path(data_dir), progress=watched
         )
         for concern in concerns:
             warnings.warn(concern, stacklevel=2)
@@ -186,9 +186,3 @@ def _is_looked_at(stream: Any) -> bool:
 
 def _path(path: str | os.PathLike[str] | None) -> Path | None:
     return None if path is None else Path(path)
-
-
-def _positive(name: str, value: int | None) -> int | None:
-    if value is not None and count(name, value) < 1:
-        raise ValueError(f"{name} must be at least 1")
-    return value

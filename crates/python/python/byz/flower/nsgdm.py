@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algorithms import Expression
+from ..defense import number
 from ..steps import read_schedule
 from .strategy import RobustStrategy
 
@@ -44,9 +45,9 @@ class ByzNSGDM(RobustStrategy):
         norm: str = "l2",
         **settings: Any,
     ) -> None:
-        if not rate > 0:
+        if not number("rate", rate) > 0:
             raise ValueError(f"rate must be above zero, got {rate}")
-        if not 0 <= momentum < 1:
+        if not 0 <= number("momentum", momentum) < 1:
             raise ValueError(f"momentum must be at least zero and below one, got {momentum}")
         if momentum_at not in PLACES:
             raise ValueError(f"momentum_at: expected one of {', '.join(PLACES)}, got {momentum_at!r}")

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from ..algorithms import Expression
-from ..defense import Aggregate, Defense, count
+from ..defense import Aggregate, Defense, count, number
 from ..steps import read_schedule
 from .messages import read_gradients
 from .norms import check_norm, steepest
@@ -52,9 +52,9 @@ class ByzNSGDM(Optimizer):
             raise TypeError(f"workers must be a whole number, got {workers!r}")
         if workers < 1:
             raise ValueError(f"workers must be at least one, got {workers}")
-        if not 0 < lr < math.inf:
+        if not 0 < number("lr", lr) < math.inf:
             raise ValueError(f"lr must be above zero and finite, got {lr}")
-        if not 0 <= momentum < 1:
+        if not 0 <= number("momentum", momentum) < 1:
             raise ValueError(f"momentum must be at least zero and below one, got {momentum}")
         self.defense = Defense(rule, tolerance, strict=strict, threads=threads)
         self.workers = int(workers)
@@ -230,7 +230,7 @@ class ByzNSGDM(Optimizer):
 def _check_group(group: dict[str, Any]) -> None:
     """Raises where a group has settings with which no step can be made."""
     check_norm(group["norm"])
-    if not 0 <= group["lr"] < math.inf:
+    if not 0 <= number("lr of a group", group["lr"]) < math.inf:
         raise ValueError(f"lr of a group must be at least zero and finite, got {group['lr']}")
     if group["spectral_steps"] is not None:
         count("spectral_steps", group["spectral_steps"])
