@@ -18,9 +18,9 @@ from .arrays import CopyWarning, Part, Unreadable, WrongType, kind_of, read_arra
 # A key comes from outside and goes to logs: as text without control characters, not all of it, and not all of them.
 _LONGEST, _MOST = 60, 4
 
-# A key is compared, hashed and written when nobody expects its sender's code to run. Whole numbers are so large that Python writes them.
+# A key is compared, hashed and written when nobody expects its sender's code to run. Very
+# large whole numbers are not written by Python.
 _PLAIN = {str, float, bool, bytes, type(None), *np.sctypeDict.values()}
-_LARGEST = 1 << 64
 _PLAIN_METHODS = {getattr(kind, name) for kind in (object, int, str, Enum, Flag) for name in ("__eq__", "__hash__", "__repr__")}
 
 
@@ -106,7 +106,7 @@ def _is_plain(key: Any) -> bool:
     if kind in _PLAIN:
         return True
     if kind is int:
-        return -_LARGEST < key < _LARGEST
+        return int.bit_length(key) <= 64
     if kind is tuple:
         return all(map(_is_plain, key))
     return isinstance(key, Enum) and _PLAIN_METHODS.issuperset((kind.__eq__, kind.__hash__, kind.__repr__)) and _is_plain(key._value_)
