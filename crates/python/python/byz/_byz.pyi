@@ -1,8 +1,10 @@
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import numpy as np
+
+__all__ = ["Attack", "MOST_WORKERS", "Pipeline", "RefusedError", "__version__", "catalogue", "check", "names", "run", "sweep"]
 
 MOST_WORKERS: int
 __version__: str
@@ -12,8 +14,9 @@ class RefusedError(ValueError):
 
     verdicts: list[str]
 
+@final
 class Pipeline:
-    def __init__(self, expression: str, tolerance: int, strict: bool, threads: int | None) -> None: ...
+    def __new__(cls, expression: str, tolerance: int, strict: bool, threads: int | None) -> Pipeline: ...
     @property
     def needs_center(self) -> bool: ...
     def aggregate(
@@ -21,21 +24,20 @@ class Pipeline:
     ) -> tuple[np.ndarray, list[str], dict[str, Any] | None]: ...
     def mixed_rows(self, messages: np.ndarray | list[Any], round: int = 0) -> tuple[np.ndarray, list[str]]: ...
 
+@final
 class Attack:
-    def __init__(self, expression: str) -> None: ...
+    def __new__(cls, expression: str) -> Attack: ...
     def state(self) -> tuple[list[list[float]], list[list[float]]]: ...
     def restore(self, single: list[list[float]], double: list[list[float]]) -> None: ...
     def forge(
         self, honest: np.ndarray, own: np.ndarray, *, round: int, seed: int, tolerance: int, pipeline: Pipeline | None
     ) -> np.ndarray: ...
 
-Watched = Callable[[int, int, float, float | None], None]
-
 def run(
-    config: str, directory: Path, *, is_json: bool, threads: int | None, data: Path | None, progress: Watched
+    config: str, directory: Path, *, is_json: bool, threads: int | None, data: Path | None, progress: Callable[[int, int, float, float | None], None]
 ) -> tuple[str, list[str]]: ...
 def sweep(
-    grid: str, directory: Path, *, name: str, is_json: bool, jobs: int | None, data: Path | None, progress: Watched
+    grid: str, directory: Path, *, name: str, is_json: bool, jobs: int | None, data: Path | None, progress: Callable[[int, int, float, float | None], None]
 ) -> tuple[str, list[str]]: ...
 def catalogue() -> str: ...
 def names(family_name: str) -> list[str]: ...

@@ -4,6 +4,25 @@ from typing import Any
 
 from .algorithms import Algorithm
 
+__all__ = [
+    "Aggregator",
+    "Mean",
+    "Median",
+    "TrimmedMean",
+    "MeanAroundMedian",
+    "Krum",
+    "MultiKrum",
+    "Bulyan",
+    "MinimumDiameterAveraging",
+    "GeometricMedian",
+    "CenteredClipping",
+    "Smea",
+    "Caf",
+    "Monna",
+    "SignMajority",
+    "DivideAndConquer",
+]
+
 class Aggregator(Algorithm):
     """One of `byz.aggregators`."""
 

@@ -12,7 +12,7 @@ import textwrap
 from functools import cache
 from keyword import iskeyword
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -77,6 +77,7 @@ class Algorithm(Expression):
 
     family: str
     name: str
+    __signature__: ClassVar[inspect.Signature]
 
     def __init__(self, **parameters: Any) -> None:
         if not hasattr(self, "name"):

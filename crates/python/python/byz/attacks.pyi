@@ -4,6 +4,25 @@ from typing import Any
 
 from .algorithms import Algorithm
 
+__all__ = [
+    "Attack",
+    "None_",
+    "SignFlip",
+    "LabelFlip",
+    "Mimic",
+    "LittleIsEnough",
+    "InnerProduct",
+    "MinMax",
+    "MinSum",
+    "Fang",
+    "Gaussian",
+    "NonFinite",
+    "Zero",
+    "Relocated",
+    "WorstOf",
+    "WorstCase",
+]
+
 class Attack(Algorithm):
     """One of `byz.attacks`."""
 

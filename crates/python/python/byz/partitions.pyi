@@ -4,6 +4,17 @@ from typing import Any
 
 from .algorithms import Algorithm
 
+__all__ = [
+    "Partition",
+    "Iid",
+    "SortedByLabel",
+    "Dirichlet",
+    "GammaSimilarity",
+    "LongTail",
+    "Shards",
+    "Contiguous",
+]
+
 class Partition(Algorithm):
     """One of `byz.partitions`."""
 

@@ -4,6 +4,14 @@ from typing import Any
 
 from .algorithms import Algorithm
 
+__all__ = [
+    "PreAggregator",
+    "NearestNeighborMixing",
+    "Bucketing",
+    "Clipping",
+    "AdaptiveClipping",
+]
+
 class PreAggregator(Algorithm):
     """One of `byz.pre_aggregators`."""
 

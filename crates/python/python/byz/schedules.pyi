@@ -4,6 +4,14 @@ from typing import Any
 
 from .algorithms import Algorithm
 
+__all__ = [
+    "Schedule",
+    "Constant",
+    "InverseSqrt",
+    "Theory",
+    "Doubling",
+]
+
 class Schedule(Algorithm):
     """One of `byz.schedules`."""
 

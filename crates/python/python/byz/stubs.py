@@ -18,6 +18,7 @@ def written(family: str) -> str:
     ancestor = FAMILIES[family]
     text = ["# Written by python -m byz.stubs from the engine's tables; do not edit.", ""]
     text += ["from typing import Any", "", "from .algorithms import Algorithm", ""]
+    text += ["__all__ = [", *(f'    "{name}",' for name in (ancestor, *(class_name(item["name"]) for item in describe(family)))), "]", ""]
     text += [f"class {ancestor}(Algorithm):", f'    """One of `byz.{family}`."""']
     for item in describe(family):
         text += ["", f"class {class_name(item['name'])}({ancestor}):"]

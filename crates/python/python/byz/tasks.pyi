@@ -4,6 +4,15 @@ from typing import Any
 
 from .algorithms import Algorithm
 
+__all__ = [
+    "Task",
+    "Quartic",
+    "Logistic",
+    "MnistMlp",
+    "MnistCnn",
+    "CharGpt",
+]
+
 class Task(Algorithm):
     """One of `byz.tasks`."""
 

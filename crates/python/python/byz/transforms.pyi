@@ -4,6 +4,15 @@ from typing import Any
 
 from .algorithms import Algorithm
 
+__all__ = [
+    "Transform",
+    "Momentum",
+    "Normalize",
+    "Lmo",
+    "Clip",
+    "WeightDecay",
+]
+
 class Transform(Algorithm):
     """One of `byz.transforms`."""
 
