@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -93,6 +93,10 @@ class Defense:
         # Which coordinate of the centre is whose; none where those who set the centre see to it.
         self._layout: Any = None
 
+    @overload
+    def aggregate(self, vectors: Any, *, explain: Literal[True]) -> Aggregate: ...
+    @overload
+    def aggregate(self, vectors: Any, *, explain: bool = False) -> Any: ...
     def aggregate(self, vectors: Any, *, explain: bool = False) -> Any:
         """The aggregate of one message per worker, in their container; with `explain` an `Aggregate`."""
         return self._aggregate(vectors, explain)
@@ -129,6 +133,10 @@ class Defense:
         self._pipeline = Pipeline(*self._settings)
 
 
+@overload
+def aggregate(vectors: Any, rule: str | Expression = ..., tolerance: int = ..., *, explain: Literal[True]) -> Aggregate: ...
+@overload
+def aggregate(vectors: Any, rule: str | Expression = ..., tolerance: int = ..., *, explain: bool = False) -> Any: ...
 def aggregate(vectors: Any, rule: str | Expression = "nnm+geometric_median", tolerance: int = 3, *, explain: bool = False) -> Any:
     """The aggregate of one message per worker, up to `tolerance` of which may be anything.
 
@@ -140,6 +148,10 @@ def aggregate(vectors: Any, rule: str | Expression = "nnm+geometric_median", tol
     return Defense(rule, tolerance)._aggregate(vectors, explain)
 
 
+@overload
+def mix(vectors: Any, rule: str | Expression, tolerance: int = ..., *, explain: Literal[True]) -> tuple[Any, list[str]]: ...
+@overload
+def mix(vectors: Any, rule: str | Expression, tolerance: int = ..., *, explain: bool = False) -> Any: ...
 def mix(vectors: Any, rule: str | Expression, tolerance: int = 3, *, explain: bool = False) -> Any:
     """What pre-aggregators make of the messages: rows in the container of the messages.
 

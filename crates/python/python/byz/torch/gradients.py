@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal, TypeAlias, overload
 
 import torch
 from torch import Tensor, nn
@@ -11,19 +11,23 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.nn.modules.batchnorm import _NormBase
 
 
-def per_worker_gradients(
-    model: nn.Module,
-    loss: Callable[[Tensor, Tensor], Tensor],
-    batches: Iterable[tuple[Tensor, Tensor]],
-    *,
-    with_losses: bool = False,
-) -> Tensor | tuple[Tensor, Tensor]:
+Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+Batches: TypeAlias = Iterable[tuple[Tensor, Tensor]]
+
+
+@overload
+def per_worker_gradients(model: nn.Module, loss: Loss, batches: Batches, *, with_losses: Literal[False] = False) -> Tensor: ...
+@overload
+def per_worker_gradients(model: nn.Module, loss: Loss, batches: Batches, *, with_losses: Literal[True]) -> tuple[Tensor, Tensor]: ...
+@overload
+def per_worker_gradients(model: nn.Module, loss: Loss, batches: Batches, *, with_losses: bool) -> Tensor | tuple[Tensor, Tensor]: ...
+def per_worker_gradients(model: nn.Module, loss: Loss, batches: Batches, *, with_losses: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """One gradient per batch at the model's parameters, as rows; `with_losses` also one loss per batch.
 
     Batches of one size are computed at once where `torch.func.vmap` can do that with the model, others one after the other. The rows are
     in the order of ``model.parameters()``, those without gradient left out.
     """
-    batches = _pairs(batches)
+    pairs = _pairs(batches)
     _check_statistics(model)
     trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
     if not trained:
@@ -35,7 +39,7 @@ def per_worker_gradients(
 
     detached = {name: parameter.detach() for name, parameter in trained.items()}
     one = grad_and_value(of_batch)
-    rows, losses = _at_once(one, detached, batches) or _one_by_one(one, detached, batches)
+    rows, losses = _at_once(one, detached, pairs) or _one_by_one(one, detached, pairs)
     return (rows, losses) if with_losses else rows
 
 
@@ -58,7 +62,7 @@ def _one_by_one(one: Callable[..., Any], parameters: dict[str, Tensor], batches:
     return torch.stack(rows), torch.stack(losses)
 
 
-def _pairs(batches: Iterable[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
+def _pairs(batches: Batches) -> list[tuple[Tensor, Tensor]]:
     pairs = [tuple(batch) for batch in batches]
     if not pairs:
         raise ValueError("batches: expected one per worker, got none")
