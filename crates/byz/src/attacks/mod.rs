@@ -26,6 +26,8 @@ mod zero;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod testing;
 
 use crate::{

@@ -126,7 +126,10 @@ fn check_mixed_rows<T: Scalar>(case: &Case, kernels: Kernels) {
 #[test]
 fn every_aggregator_case_holds_in_f64_and_f32_with_all_kernels() {
     let mut checked = 0;
-    for case in Case::all().iter().filter(|case| !matches!(case.op(), "nnm" | "bucketing")) {
+    // Attacks and linear minimisation are held to theirs where they are.
+    let aggregates =
+        |case: &&Case| !matches!(case.op(), "nnm" | "bucketing" | "lmo") && !case.op().starts_with("attack_");
+    for case in Case::all().iter().filter(aggregates) {
         for kernels in Kernels::available() {
             check_vector::<f64>(case, kernels);
             if case.0["f32_ok"] == true {

@@ -144,3 +144,34 @@ fn unfit_parameters_and_unknown_layers_are_named() {
     let error = lmo.check(&model(2, 2, 2)).unwrap_err().to_string();
     assert!(error.contains("did you mean 'fc.weight'?"), "{error}");
 }
+
+/// The cases of an independent implementation; its sign is that of the step.
+#[test]
+fn golden_points_hold_in_f64_and_f32() {
+    fn check<T: Scalar>(case: &serde_json::Value, tolerance: f64) {
+        let list = |name: &str| -> Vec<f64> {
+            let rows = case[name].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
+            rows.map(|x| x.as_f64().unwrap()).collect()
+        };
+        let (norm, count) =
+            (case["params"]["norm"].as_str().unwrap(), |key: &str| case[key].as_u64().unwrap() as usize);
+        let shape = if count("n") == 1 { vec![count("d")] } else { vec![count("n"), count("d")] };
+        let role = if shape.len() == 1 { Role::Vector } else { Role::Matrix };
+        let layout = Layout::new().with("v", &shape, role);
+        let update: Vec<T> = list("input").into_iter().map(T::from_f64).collect();
+        let found = point(&format!("lmo(norm={norm})"), &layout, &update);
+        for (found, expected) in found.iter().zip(list("expected")) {
+            assert!((found + expected).abs() <= tolerance, "{}: {found} for {}", case["id"], -expected);
+        }
+    }
+    let golden = include_str!("../../../tests/suite/golden/golden.json");
+    let file: serde_json::Value = serde_json::from_str(golden).unwrap();
+    let cases: Vec<_> = file["cases"].as_array().unwrap().iter().filter(|case| case["op"] == "lmo").collect();
+    assert_eq!(cases.len(), 10);
+    for case in cases {
+        check::<f64>(case, case["tol64"].as_f64().unwrap());
+        if case["f32_ok"] == true {
+            check::<f32>(case, case["tol32"].as_f64().unwrap());
+        }
+    }
+}
