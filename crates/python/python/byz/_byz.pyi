@@ -1,10 +1,12 @@
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 __all__ = ["Attack", "MOST_WORKERS", "Pipeline", "RefusedError", "__version__", "catalogue", "check", "names", "run", "sweep"]
+
+_Progress: TypeAlias = Callable[[int, int, float, float | None], None]
 
 MOST_WORKERS: int
 __version__: str
@@ -34,10 +36,10 @@ class Attack:
     ) -> np.ndarray: ...
 
 def run(
-    config: str, directory: Path, *, is_json: bool, threads: int | None, data: Path | None, progress: Callable[[int, int, float, float | None], None]
+    config: str, directory: Path, *, is_json: bool, threads: int | None, data: Path | None, progress: _Progress
 ) -> tuple[str, list[str]]: ...
 def sweep(
-    grid: str, directory: Path, *, name: str, is_json: bool, jobs: int | None, data: Path | None, progress: Callable[[int, int, float, float | None], None]
+    grid: str, directory: Path, *, name: str, is_json: bool, jobs: int | None, data: Path | None, progress: _Progress
 ) -> tuple[str, list[str]]: ...
 def catalogue() -> str: ...
 def names(family_name: str) -> list[str]: ...

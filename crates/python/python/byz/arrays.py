@@ -96,7 +96,7 @@ def _from_dlpack(value: Any) -> Any:
         try:
             import torch
         except ImportError:
-            raise Unreadable(f"{told(problem)}; PyTorch may read it, but is not installed: convert it to float32 on the CPU") from None
+            raise Unreadable(f"{raised(problem)}; PyTorch may read it, but is not installed: convert it to float32 on the CPU") from None
         return torch.from_dlpack(value)
 
 
@@ -153,7 +153,7 @@ def kind_of(value: Any) -> str:
     return without_half_characters(f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins."))
 
 
-def told(problem: Exception) -> str:
+def raised(problem: Exception) -> str:
     """What reading a message raised, in one line; its text may be as bad as the message."""
     try:
         lines = str(problem).splitlines()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._byz import MOST_WORKERS
-from .arrays import FLOATS, CopyWarning, Part, Unreadable, is_foreign, kind_of, like, read_array, told
+from .arrays import FLOATS, CopyWarning, Part, Unreadable, is_foreign, kind_of, like, raised, read_array
 from .message import Message, layout_difference, read_message
 
 # A list of tensors up to this size is copied into one: cheaper than looking at each.
@@ -111,7 +111,7 @@ def _unpack_stack(stack: Any) -> tuple[np.ndarray, Stack]:
         raise
     except Exception as problem:
         # What has no numbers to show, as a fake tensor has not, says so in ways of its own.
-        raise TypeError(f"vectors: {told(problem)}") from problem
+        raise TypeError(f"vectors: {raised(problem)}") from problem
     if len(shape) < 2:
         raise ValueError(f"vectors: expected one row per worker, got a single row of shape {shape}")
     _check_workers(shape[0], "rows")

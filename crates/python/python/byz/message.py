@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import CopyWarning, Part, Unreadable, WrongType, kind_of, read_array, told, without_half_characters
+from .arrays import CopyWarning, Part, Unreadable, WrongType, kind_of, raised, read_array, without_half_characters
 
 # A key comes from outside and goes to logs: as text without control characters, not all of it, and not all of them.
 _LONGEST, _MOST = 60, 4
@@ -77,7 +77,7 @@ def read_message(value: Any) -> Message | str:
     except CopyWarning:
         raise
     except Exception as problem:
-        return told(problem)
+        return raised(problem)
 
 
 def _read(value: Any) -> Any:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from .._byz import RefusedError
-from ..arrays import CopyWarning, Unreadable, read_array, told, widened
+from ..arrays import CopyWarning, Unreadable, raised, read_array, widened
 from ..message import are_numbers
 
 
@@ -60,7 +60,7 @@ def _read(gradient: Any, parameters: list[Tensor], like: Tensor) -> Tensor | Inv
         raise
     except Exception as problem:
         # Whatever reading it raises is its sender's doing.
-        return Invalid(told(problem))
+        return Invalid(raised(problem))
 
 
 def _read_vector(gradient: Any, like: Tensor) -> Tensor:
