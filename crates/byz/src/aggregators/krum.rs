@@ -20,15 +20,35 @@ use crate::{
 /// How Krum scores a message; shared with its descendants.
 #[derive(Clone, Copy)]
 pub(super) struct Scoring {
-    neighbors: Neighbors,
+    neighbors: HowMany,
     power: u32,
 }
 
+/// A number of messages: told, or following from the counts.
 #[derive(Clone, Copy)]
-enum Neighbors {
+pub(super) enum HowMany {
     /// n − f − `less`.
     FewerBy(usize),
     Fixed(usize),
+}
+
+impl HowMany {
+    /// As an argument says; n − f − 2 if it does not.
+    pub(super) fn read(arguments: &Arguments, name: &str) -> HowMany {
+        match arguments.choice(name) {
+            None | Some("n-f-2") => HowMany::FewerBy(2),
+            Some("n-f-1") => HowMany::FewerBy(1),
+            Some("n-f") => HowMany::FewerBy(0),
+            Some(_) => HowMany::Fixed(arguments.count(name).unwrap_or(1)),
+        }
+    }
+
+    pub(super) fn of(self, messages: usize, tolerance: usize) -> usize {
+        match self {
+            HowMany::FewerBy(less) => messages.saturating_sub(tolerance + less),
+            HowMany::Fixed(count) => count,
+        }
+    }
 }
 
 pub(super) const NEIGHBORS: Parameter = Parameter {
@@ -45,23 +65,16 @@ pub(super) const POWER: Parameter = Parameter {
 };
 
 impl Scoring {
-    pub(super) const DEFAULT: Scoring = Scoring { neighbors: Neighbors::FewerBy(2), power: 2 };
+    pub(super) const DEFAULT: Scoring = Scoring { neighbors: HowMany::FewerBy(2), power: 2 };
 
     pub(super) fn new(arguments: &Arguments) -> Scoring {
-        let neighbors = match arguments.choice("neighbors") {
-            None | Some("n-f-2") => Neighbors::FewerBy(2),
-            Some("n-f-1") => Neighbors::FewerBy(1),
-            Some(_) => Neighbors::Fixed(arguments.count("neighbors").unwrap_or(1)),
-        };
+        let neighbors = HowMany::read(arguments, "neighbors");
         Scoring { neighbors, power: arguments.count("power").unwrap_or(2) as u32 }
     }
 
     /// Neighbours that count among `messages`; zero if none would.
     pub(super) fn neighbors(&self, messages: usize, tolerance: usize) -> usize {
-        match self.neighbors {
-            Neighbors::FewerBy(less) => messages.saturating_sub(tolerance + less),
-            Neighbors::Fixed(count) => count,
-        }
+        self.neighbors.of(messages, tolerance)
     }
 
     /// Whether the score means something: at least one other counts, and there are that many.

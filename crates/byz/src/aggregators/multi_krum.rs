@@ -6,7 +6,7 @@
 
 use super::{
     Aggregator,
-    krum::{NEIGHBORS, POWER, Scoring},
+    krum::{HowMany, NEIGHBORS, POWER, Scoring},
 };
 use crate::{
     defense::Round,
@@ -19,7 +19,7 @@ use crate::{
 
 struct MultiKrum {
     scoring: Scoring,
-    select: Option<usize>,
+    select: HowMany,
 }
 
 pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
@@ -30,8 +30,8 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
         Parameter {
             name: "select",
             default: "n-f-2",
-            summary: "messages averaged, m",
-            kind: Kind::Count { least: 1 },
+            summary: "messages averaged, m: n-f-2, n-f or a number",
+            kind: Kind::CountOr { least: 1, words: &["n-f-2", "n-f"] },
         },
         NEIGHBORS,
         POWER,
@@ -40,13 +40,14 @@ pub(super) const ENTRY: Entry<dyn Aggregator> = Entry {
     reference: "Blanchard et al., Machine learning with adversaries, NeurIPS 2017",
     properties: Properties::ALL,
     build: |arguments| {
-        Ok(Box::new(MultiKrum { scoring: Scoring::new(arguments), select: arguments.count("select") }))
+        let (scoring, select) = (Scoring::new(arguments), HowMany::read(arguments, "select"));
+        Ok(Box::new(MultiKrum { scoring, select }))
     },
 };
 
 impl MultiKrum {
     fn select(&self, messages: usize, tolerance: usize) -> usize {
-        self.select.unwrap_or(messages.saturating_sub(tolerance + 2))
+        self.select.of(messages, tolerance)
     }
 }
 

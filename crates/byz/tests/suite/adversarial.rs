@@ -405,9 +405,12 @@ fn scores_that_only_rounding_tells_apart_go_to_the_lowest_worker() {
                 crate::reference::run::rows_note(&result, "selected").expect("krum notes what it selected");
             assert_eq!(found, [0], "{rule}, turned by {step}/100");
         }
-        let result = run("multi_krum(select=3)", &rows, 1, Kernels::fastest()).expect("defined");
-        let found = crate::reference::run::rows_note(&result, "selected").expect("multi_krum notes them");
-        assert_eq!(found, [0, 1, 2], "turned by {step}/100");
+        for (select, expected) in [("3", 3), ("n-f-2", 3), ("n-f", 5)] {
+            let rule = format!("multi_krum(select={select})");
+            let result = run(&rule, &rows, 1, Kernels::fastest()).expect("defined");
+            let found = crate::reference::run::rows_note(&result, "selected").expect("multi_krum notes them");
+            assert_eq!(found, (0..expected).collect::<Vec<_>>(), "{rule}, turned by {step}/100");
+        }
     }
 }
 

@@ -58,11 +58,26 @@ pub(crate) struct Arguments {
 const BUDGET: Duration = Duration::from_secs(2);
 const ROUNDS: std::ops::RangeInclusive<usize> = 3..=3000;
 
+fn draft(arguments: &Arguments, task: &str) -> Draft {
+    Draft {
+        task: Some(task.into()),
+        workers: Some(arguments.workers),
+        byzantine: Some(arguments.byzantine),
+        batch: Some(arguments.batch),
+        attack: Some(arguments.attack.clone()),
+        defense: Some(arguments.defense.clone()),
+        rounds: Some(1_000_000),
+        ..Draft::default()
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let tasks = split_list(&arguments.task);
     if tasks.is_empty() || arguments.threads == 0 || arguments.rounds == Some(0) {
         return Err(Error::Usage("--task names no task, or --threads or --rounds is zero".into()).into());
     }
+    let configurations =
+        tasks.iter().map(|task| draft(arguments, task).resolve()).collect::<Result<Vec<_>, _>>()?;
     let data = directory_of(arguments.data_dir.as_ref());
     let mut out = io::stdout().lock();
     if !arguments.json {
@@ -75,19 +90,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             ["task", "round", "gradients", "attack", "aggregation", "step", "GFLOP/s", "products", "sgemm"];
         line(&mut out, heading)?;
     }
-    for task in tasks {
-        let draft = Draft {
-            task: Some(task.clone()),
-            workers: Some(arguments.workers),
-            byzantine: Some(arguments.byzantine),
-            batch: Some(arguments.batch),
-            attack: Some(arguments.attack.clone()),
-            defense: Some(arguments.defense.clone()),
-            rounds: Some(1_000_000),
-            ..Draft::default()
-        };
+    for (task, config) in tasks.iter().zip(&configurations) {
         let engine = Engine { threads: arguments.threads, ..Engine::default() };
-        let (times, flops) = match open(&draft.resolve()?, &data)? {
+        let (times, flops) = match open(config, &data)? {
             Opened::F32(mut trainer) => measure(&mut trainer, engine, arguments)?,
             Opened::F64(mut trainer) => measure(&mut trainer, engine, arguments)?,
         };
@@ -109,7 +114,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             let rates = [rate(gflops), products, rate(times.sgemm)];
             line(
                 &mut out,
-                [&task, &round, &gradients, &attack, &aggregation, &step, &rates[0], &rates[1], &rates[2]],
+                [task, &round, &gradients, &attack, &aggregation, &step, &rates[0], &rates[1], &rates[2]],
             )?;
         }
         out.flush()?;
