@@ -37,7 +37,8 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 
 /// The text, or its beginning if it is wider than there is room.
 pub(super) fn fitting(text: &str, size: f64, room: f64) -> String {
-    let most = (room / (size * 0.62)).max(2.0) as usize;
+    // Room that was made for just this text is enough.
+    let most = (room / (size * 0.62) + 1e-6).max(2.0) as usize;
     if text.chars().count() <= most {
         return text.to_string();
     }
