@@ -79,7 +79,8 @@ class MultiKrum(Aggregator):
     """The mean of the m messages with the lowest Krum scores.
 
     Parameters:
-        select: messages averaged, m; a whole number of at least 1 [n-f-2]
+        select: messages averaged, m: n-f-2, n-f or a number; a whole number of at least 1, or one of
+            n-f-2, n-f [n-f-2]
         neighbors: nearest others that count: n-f-2, n-f-1 or a number; a whole number of at least 1, or
             one of n-f-2, n-f-1 [n-f-2]
         power: power of the distance in the score; one of 1, 2, 4 [2]
@@ -88,7 +89,7 @@ class MultiKrum(Aggregator):
     Aliases: multikrum, mkrum.
     Reference: Blanchard et al., Machine learning with adversaries, NeurIPS 2017."""
 
-    def __init__(self, *, select: int = ..., neighbors: int | str = ..., power: str | int | bool = ...) -> None: ...
+    def __init__(self, *, select: int | str = ..., neighbors: int | str = ..., power: str | int | bool = ...) -> None: ...
 
 class Bulyan(Aggregator):
     """N−2f messages by repeated Krum, then the mean around their median in every coordinate.
