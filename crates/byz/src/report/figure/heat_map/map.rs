@@ -18,7 +18,9 @@ impl Field<'_> {
         lines: &[Line],
     ) -> String {
         let [first, second] = self.axes.map(|axis| &self.study.axes[axis]);
-        let (left, cell_width, cell_height) = (110.0, 78.0, 40.0);
+        let (cell_width, cell_height) = (78.0, 40.0);
+        let labels = self.rows.iter().map(|label| width(label, 12.0)).fold(0.0, f64::max);
+        let left = labels.clamp(76.0, 226.0) + 34.0;
         let top = if medium == Medium::Paper { 58.0 } else { 8.0 };
         // What stands above a narrow map is not cut off.
         let above = width(title, 15.0).max(width(note, 11.0)) + 28.0;
