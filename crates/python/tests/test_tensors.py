@@ -8,6 +8,7 @@ import pytest
 import byz
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+from test_containers import OnlyDlpack  # noqa: E402
 from torch import nn  # noqa: E402
 
 
@@ -69,32 +70,19 @@ def test_one_bad_tensor_is_a_verdict():
     assert told.verdicts[6].startswith("invalid: expected a dense tensor of floats, got int64")
 
 
-class Dlpack:
-    """An array of a library that speaks nothing but DLPack."""
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-    def __dlpack__(self, **asked):
-        return self.tensor.__dlpack__(**asked)
-
-    def __dlpack_device__(self):
-        return self.tensor.__dlpack_device__()
-
-
 def test_bfloat16_by_dlpack_is_a_tensor_as_numpy_has_no_such_number(rows):
     tensor = torch.from_numpy(rows).bfloat16()
     expected = byz.aggregate(tensor)
-    for same in (Dlpack(tensor), [Dlpack(row) for row in tensor], [Dlpack(tensor[0]), *tensor[1:]]):
+    for same in (OnlyDlpack(tensor), [OnlyDlpack(row) for row in tensor], [OnlyDlpack(tensor[0]), *tensor[1:]]):
         found = byz.aggregate(same)
         assert found.dtype == torch.bfloat16 and torch.equal(found, expected)
-    assert torch.equal(byz.mix(Dlpack(tensor), "nnm"), byz.mix(tensor, "nnm"))
-    assert torch.equal(byz.Attack("sign_flip(of=mean)").forge(Dlpack(tensor)), byz.Attack("sign_flip(of=mean)").forge(tensor))
-    assert isinstance(byz.aggregate(Dlpack(tensor.float())), np.ndarray)
+    assert torch.equal(byz.mix(OnlyDlpack(tensor), "nnm"), byz.mix(tensor, "nnm"))
+    assert torch.equal(byz.Attack("sign_flip(of=mean)").forge(OnlyDlpack(tensor)), byz.Attack("sign_flip(of=mean)").forge(tensor))
+    assert isinstance(byz.aggregate(OnlyDlpack(tensor.float())), np.ndarray)
 
 
 def test_bfloat16_by_dlpack_without_pytorch_is_told_with_what_to_do(monkeypatch, rows):
-    tensor = Dlpack(torch.from_numpy(rows).bfloat16())
+    tensor = OnlyDlpack(torch.from_numpy(rows).bfloat16())
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(TypeError, match="vectors: .*PyTorch may read it, but is not installed: convert it to float32"):
         byz.aggregate(tensor)

@@ -112,6 +112,23 @@ fn an_interrupted_run_keeps_its_rounds() {
     assert_eq!(checkpoints(&files), 1);
 }
 
+#[test]
+fn an_interrupted_search_keeps_what_it_found() {
+    let files = Files::new();
+    let mut child = command();
+    let arguments = "kappa --rule gm --workers 20 --tolerance 3 --search 600 --output worst.npy";
+    child.current_dir(files.0.path()).args(arguments.split_whitespace());
+    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The handler is there long before, and the first look.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(out.contains("worst.npy holds these messages"), "{out}");
+    Ran { code: output.status.code().unwrap_or(-1), out, err }.expect(130).says("interrupted");
+    files.aggregate("worst.npy --rule gm --tolerance 3").expect(0);
+}
+
 fn checkpoints(files: &Files) -> usize {
     let names = std::fs::read_dir(files.path("r")).unwrap();
     names.filter(|name| name.as_ref().unwrap().file_name().to_string_lossy().contains("checkpoint")).count()
