@@ -120,7 +120,7 @@ fn an_interrupted_search_keeps_what_it_found() {
     child.current_dir(files.0.path()).args(arguments.split_whitespace());
     let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // The handler is there long before, and the first look.
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    thread::sleep(Duration::from_secs(2));
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
