@@ -1,52 +1,24 @@
 //! What PyTorch draws on the CPU with a seeded generator: orders, and where its layers start.
 //!
 //! Which of two outcomes the published MNIST runs reach is decided in their first rounds, by where they start and by which images
-//! come first; so the released protocol needs both as released. MT19937 (Matsumoto, Nishimura: "Mersenne Twister", ACM
-//! TOMACS 1998).
+//! come first; so the released protocol needs both as released.
 
-/// Words of the generator's state, and how far apart the words are that make a new one.
-const WORDS: usize = 624;
-const APART: usize = 397;
+use crate::mersenne_twister::MersenneTwister;
 
 /// `torch.Generator().manual_seed(seed)`.
-pub(crate) struct Generator {
-    state: [u32; WORDS],
-    used: usize,
-}
+pub(crate) struct Generator(MersenneTwister);
 
 impl Generator {
     /// The seed counts modulo 2³².
     pub(crate) fn new(seed: u64) -> Generator {
-        let mut state = [seed as u32; WORDS];
-        for i in 1..WORDS {
-            let before = state[i - 1];
-            state[i] = (before ^ (before >> 30)).wrapping_mul(1_812_433_253).wrapping_add(i as u32);
-        }
-        Generator { state, used: WORDS }
-    }
-
-    fn next_u32(&mut self) -> u32 {
-        if self.used == WORDS {
-            for i in 0..WORDS {
-                let joined = self.state[i] & 0x8000_0000 | self.state[(i + 1) % WORDS] & 0x7FFF_FFFF;
-                let twist = if joined & 1 == 1 { 0x9908_B0DF } else { 0 };
-                self.state[i] = self.state[(i + APART) % WORDS] ^ (joined >> 1) ^ twist;
-            }
-            self.used = 0;
-        }
-        let mut word = self.state[self.used];
-        self.used += 1;
-        word ^= word >> 11;
-        word ^= (word << 7) & 0x9D2C_5680;
-        word ^= (word << 15) & 0xEFC6_0000;
-        word ^ (word >> 18)
+        Generator(MersenneTwister::new(seed as u32))
     }
 
     /// `torch.randperm(count)`.
     pub(crate) fn permutation(&mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
         for place in 0..count.saturating_sub(1) {
-            let chosen = self.next_u32() as usize % (count - place);
+            let chosen = self.0.next_u32() as usize % (count - place);
             order.swap(place, place + chosen);
         }
         order
@@ -54,7 +26,7 @@ impl Generator {
 
     /// The next number of `tensor.uniform_(-bound, bound)` in single precision.
     pub(crate) fn uniform(&mut self, bound: f32) -> f32 {
-        let unit = (self.next_u32() & 0x00FF_FFFF) as f32 / (1 << 24) as f32;
+        let unit = (self.0.next_u32() & 0x00FF_FFFF) as f32 / (1 << 24) as f32;
         unit.mul_add(bound + bound, -bound)
     }
 }

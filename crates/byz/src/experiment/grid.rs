@@ -209,7 +209,12 @@ impl Grid {
     /// Wrong cells are found before the first one runs. One that its rule refuses fails alone, as long as others do not.
     fn check_cells(&self) -> Result<()> {
         let (mut refused, mut able) = (None, false);
-        for cell in self.cells()? {
+        let cells = self.cells()?;
+        let tuned = self.tuning.iter().filter(|tuning| tuning.task.is_some());
+        let candidates = tuned.flat_map(|tuning| {
+            cells.iter().filter(|cell| !cell.rates.is_empty()).map(|cell| tuning.candidate(cell.clone()))
+        });
+        for cell in candidates.collect::<Vec<_>>().iter().chain(&cells) {
             let rates = cell.rates.iter().copied().map(Some);
             for rate in rates.chain(cell.rates.is_empty().then_some(None)) {
                 let told = |error: Error| Error::Usage(format!("cell {}: {error}", cell.name()));

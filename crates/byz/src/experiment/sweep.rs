@@ -192,6 +192,7 @@ impl Sweep<'_> {
             for (index, (place, cell)) in cells.iter().enumerate() {
                 let rounds = cell.config(0, cell.rates.first().copied())?.rounds;
                 let Some(&(_, rounds)) = rungs(tuning, cell.rates.len(), rounds).get(rung) else { continue };
+                let cell = tuning.candidate(cell.clone());
                 for &rate in &remaining[index] {
                     for &seed in &tuning.seeds {
                         let mut config = cell.config(seed, Some(rate))?;

@@ -1,6 +1,7 @@
 //! How the learning rate of a cell is chosen: every candidate runs in full, or the better half goes on with twice the rounds.
 
 use super::{
+    grid::Cell,
     record::{Status, Summary},
     sweep::Settled,
 };
@@ -25,6 +26,8 @@ pub struct Tuning {
     /// `validation`, or `test` as the paper did.
     #[serde(default = "validation")]
     pub on: String,
+    /// The task of the candidates, where it is not that of the cells.
+    pub task: Option<String>,
     /// Seeds of the candidates; their scores are averaged.
     #[serde(default = "one_seed")]
     pub seeds: Vec<u64>,
@@ -47,6 +50,12 @@ fn one_seed() -> Vec<u64> {
 }
 
 impl Tuning {
+    /// The cell as its candidates run it.
+    pub(super) fn candidate(&self, mut cell: Cell) -> Cell {
+        cell.draft.task = self.task.clone().or(cell.draft.task);
+        cell
+    }
+
     /// Everything that can be checked without the cells.
     pub(super) fn check(&self) -> Result<()> {
         let usage = |problem: &str| Err(Error::Usage(format!("the grid is not usable: {problem}")));

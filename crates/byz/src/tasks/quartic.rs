@@ -8,17 +8,21 @@
 //!
 //! The paper writes N(0, 1e-3 I) and N(0, 1e-5 I); the defaults read these as standard deviations. Its released code has
 //! shifts of 1e-6 drawn once for all seeds (`shift_seed`), the last shift minus the sum of the others
-//! (`centering=last`), gradients clipped to `clip` and ‖x‖ to `reach` inside the formula.
+//! (`centering=last`), gradients clipped to `clip` and ‖x‖ to `reach` inside the formula; `draws` takes its very numbers.
+
+mod released;
 
 use super::{AnyTask, Batch, Metrics, Objective, Setting, Spec, Split, Task};
 use crate::{
     error::Result,
     layout::Layout,
+    numpy_random::Normals,
     random::Stream,
     registry::{Entry, Kind, Parameter, Properties},
     rows_mut::RowsMut,
     theory::Problem,
 };
+use released::Noise;
 
 #[derive(Clone, Debug)]
 struct Quartic {
@@ -30,6 +34,16 @@ struct Quartic {
     freedom: Option<f64>,
     clip: f64,
     reach: f64,
+    draws: Draws,
+}
+
+/// Where the random numbers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Draws {
+    /// A stream of its own for every worker and round.
+    Own,
+    /// One sequence for all, behind the shifts or from its start.
+    NumPy { after_shifts: bool },
 }
 
 pub(super) const ENTRY: Entry<dyn Spec> = Entry {
@@ -85,6 +99,12 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
             summary: "largest ‖x‖ inside the gradient's formula",
             kind: Kind::Positive,
         },
+        Parameter {
+            name: "draws",
+            default: "own",
+            summary: "whose random numbers: byz's own, or NumPy's in the order of the released code, the noise of the seed that drew the shifts behind these or not",
+            kind: Kind::Choice(&["own", "numpy", "numpy_after_shifts"]),
+        },
     ],
     requirement: "",
     reference: "the synthetic task of the Byz-NSGDM paper",
@@ -92,6 +112,14 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
     build: |arguments| {
         if arguments.count("dimension").is_some_and(|dimension| dimension > 100_000_000) {
             return Err(arguments.reject("dimension", "a number up to 100,000,000"));
+        }
+        let draws = match arguments.choice("draws") {
+            Some("numpy") => Draws::NumPy { after_shifts: false },
+            Some("numpy_after_shifts") => Draws::NumPy { after_shifts: true },
+            _ => Draws::Own,
+        };
+        if draws != Draws::Own && arguments.number("freedom").is_some() {
+            return Err(arguments.reject("freedom", "none where NumPy's normal numbers are drawn"));
         }
         Ok(Box::new(Quartic {
             dimension: arguments.count("dimension").unwrap_or(10),
@@ -102,6 +130,7 @@ pub(super) const ENTRY: Entry<dyn Spec> = Entry {
             freedom: arguments.number("freedom"),
             clip: arguments.number("clip").unwrap_or(f64::INFINITY),
             reach: arguments.number("reach").unwrap_or(f64::INFINITY),
+            draws,
         }))
     },
 };
@@ -125,7 +154,7 @@ impl Spec for Quartic {
             return None;
         }
         let d = self.dimension as f64;
-        let shifts = self.shifts(honest, self.shift_seed.unwrap_or(0));
+        let shifts = self.shifts(honest, self.shift_seed.unwrap_or(0)).ok()?;
         let mean = |lengths: &[f64]| lengths.iter().sum::<f64>() / honest as f64;
         let lengths: Vec<f64> = shifts.iter().map(|shift| squared_norm(shift).sqrt()).collect();
         let longest = lengths.iter().fold(0.0f64, |longest, &length| longest.max(length));
@@ -150,20 +179,43 @@ impl Spec for Quartic {
 
     fn open(&self, setting: &Setting<'_>) -> Result<AnyTask> {
         let honest = setting.workers - setting.byzantine;
-        let shifts = self.shifts(honest, self.shift_seed.unwrap_or(setting.seed));
+        let shift_seed = self.shift_seed.unwrap_or(setting.seed);
+        let noise = match self.draws {
+            Draws::Own => None,
+            Draws::NumPy { after_shifts } => {
+                let behind = after_shifts && setting.seed == shift_seed;
+                let skipped = if behind { self.drawn_shifts(honest) * self.dimension } else { 0 };
+                Some((setting.seed, Noise::new(released::seed(setting.seed)?, setting.workers, skipped)))
+            }
+        };
+        let shifts = self.shifts(honest, shift_seed)?;
         let layout = Layout::vector("x", self.dimension);
-        Ok(AnyTask::F64(Box::new(Opened { spec: self.clone(), shifts, layout })))
+        Ok(AnyTask::F64(Box::new(Opened { spec: self.clone(), shifts, noise, layout })))
     }
 }
 
 impl Quartic {
+    /// How many shifts the released code draws: the last one follows from the others.
+    fn drawn_shifts(&self, honest: usize) -> usize {
+        if self.center_last { honest - 1 } else { honest }
+    }
+
     /// One shift per honest worker; they add up to zero.
-    fn shifts(&self, honest: usize, seed: u64) -> Vec<Vec<f64>> {
-        let one = |worker: usize| {
+    fn shifts(&self, honest: usize, seed: u64) -> Result<Vec<Vec<f64>>> {
+        let own = |worker: usize| {
             let mut stream = Stream::new(seed, "shift", worker as u64, 0);
             (0..self.dimension).map(|_| self.shift * stream.normal()).collect()
         };
-        let mut shifts: Vec<Vec<f64>> = (0..honest).map(one).collect();
+        let mut shifts: Vec<Vec<f64>> = match self.draws {
+            Draws::Own => (0..honest).map(own).collect(),
+            Draws::NumPy { .. } => {
+                let mut normals = Normals::new(released::seed(seed)?);
+                let mut one = || (0..self.dimension).map(|_| self.shift * normals.next()).collect();
+                let mut shifts: Vec<Vec<f64>> = (0..self.drawn_shifts(honest)).map(|_| one()).collect();
+                shifts.resize(honest, vec![0.0; self.dimension]);
+                shifts
+            }
+        };
         for k in 0..self.dimension {
             let sum: f64 = shifts.iter().map(|shift| shift[k]).sum();
             match (self.center_last, shifts.last_mut()) {
@@ -171,14 +223,34 @@ impl Quartic {
                 _ => shifts.iter_mut().for_each(|shift| shift[k] -= sum / honest as f64),
             }
         }
-        shifts
+        Ok(shifts)
     }
 }
 
 struct Opened {
     spec: Quartic,
     shifts: Vec<Vec<f64>>,
+    /// The run's seed and its noise, where NumPy's is drawn; what estimators draw with seeds of their own is not.
+    noise: Option<(u64, Noise)>,
     layout: Layout,
+}
+
+impl Opened {
+    /// A worker's noise in a round, in units of `noise`.
+    fn draw(&self, batch: &Batch<'_>, out: &mut [f64]) {
+        if let Some((seed, noise)) = &self.noise
+            && *seed == batch.seed
+        {
+            return noise.draw(batch.worker, batch.round, out);
+        }
+        let mut stream = Stream::new(batch.seed, "noise", batch.worker as u64, batch.round);
+        out.iter_mut().for_each(|number| {
+            *number = match self.spec.freedom {
+                Some(freedom) => stream.student_t(freedom),
+                None => stream.normal(),
+            }
+        });
+    }
 }
 
 fn squared_norm(x: &[f64]) -> f64 {
@@ -210,13 +282,10 @@ impl Task for Opened {
         let squared = squared_norm(x);
         let factor = 4.0 * squared.min(self.spec.reach * self.spec.reach);
         for (batch, gradient) in batches.iter().zip(out.iter_mut()) {
-            let mut stream = Stream::new(batch.seed, "noise", batch.worker as u64, batch.round);
+            self.draw(batch, gradient);
             let shift = self.shifts.get(batch.worker);
             for k in 0..x.len() {
-                let noise = match self.spec.freedom {
-                    Some(freedom) => stream.student_t(freedom),
-                    None => stream.normal(),
-                };
+                let noise = gradient[k];
                 gradient[k] = factor * x[k] + shift.map_or(0.0, |shift| shift[k]) + self.spec.noise * noise;
             }
             let length = squared_norm(gradient).sqrt();
@@ -290,6 +359,40 @@ mod tests {
         }
         let norm = task.evaluate(&x, Split::Test, 1).unwrap().gradient_norm.unwrap();
         assert!((norm - squared_norm(gradient).sqrt()).abs() < 1e-12);
+    }
+
+    /// The first numbers of `numpy.random.seed(0)`: 3·2 for the shifts of workers 0 to 2, then two for every worker. Of all that
+    /// seed 5 draws, the shifts take nothing.
+    #[test]
+    fn numbers_of_the_released_code_come_in_its_order() {
+        let rows = |draws: &str, round: u64| {
+            let options = "dimension=2,shift=1,noise=1,shift_seed=0,centering=last";
+            gradients(open(&format!("quartic({options},draws={draws})")).as_ref(), &[0.0, 0.0], round)
+        };
+        let mut first = Normals::new(0);
+        let shifts: Vec<f64> = (0..6).map(|_| first.next()).collect();
+        let mut own = Normals::new(5);
+        let noise: Vec<f64> = (0..24).map(|_| own.next()).collect();
+        for draws in ["numpy", "numpy_after_shifts"] {
+            let (one, two) = (rows(draws, 1), rows(draws, 2));
+            assert_eq!(one[1], [noise[2] + shifts[2], noise[3] + shifts[3]]);
+            assert_eq!(one[5], noise[10..12]);
+            assert_eq!(two[4], noise[20..22]);
+            let last = -(shifts[0] + shifts[2] + shifts[4]);
+            assert!((one[3][0] - noise[6] - last).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn noise_goes_on_behind_the_shifts_of_its_own_seed_in_any_order_of_rounds() {
+        let task = open("quartic(dimension=2,shift=0,noise=1,centering=last,draws=numpy_after_shifts)");
+        let mut normals = Normals::new(5);
+        let all: Vec<f64> = (0..6 + 36).map(|_| normals.next()).collect();
+        for round in [3, 1, 2, 2] {
+            let from = 6 + 12 * (round as usize - 1);
+            let found = gradients(task.as_ref(), &[0.0, 0.0], round).concat();
+            assert_eq!(found, all[from..from + 12], "round {round}");
+        }
     }
 
     #[test]
