@@ -1,22 +1,21 @@
 //! `byz kappa`: what a defence promises, and the worst messages found for it.
 
-mod budget;
+mod climb;
 
 use crate::{
     exit::{self, Outcome},
     text::wrap,
 };
-use budget::Budget;
 use byz::{
     Defense, Error,
     files::{MOST_WORKERS, write_npy_matrix},
-    theory::{Constants, Counts, Definition, Instance, search},
+    theory::{Constants, Counts, Definition, Instance},
 };
+use climb::{Effort, climb};
 use serde_json::json;
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
-    time::Instant,
 };
 
 /// Tell the robustness coefficient of a defence, and search for its worst case.
@@ -42,7 +41,8 @@ pub(crate) struct Arguments {
     /// distance; (n-f)/2 always holds
     #[arg(long, value_name = "C")]
     leverage: Option<f64>,
-    /// Search so long for messages with a large error; one look is always taken
+    /// Search so long for messages with a large error; for the first look up to
+    /// ten seconds are taken in any case
     #[arg(long, value_name = "SECONDS")]
     search: Option<f64>,
     /// Seed of the search
@@ -74,13 +74,11 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     // Where no constant holds, a counterexample says more than words.
     let doubtful = known.unbounded.is_some() || known.proved.is_none();
     let seconds = arguments.search.or((doubtful && fits(&counts)).then_some(2.0));
-    let climbed = seconds.map(|seconds| climb(&defense, &counts, arguments.seed, seconds)).transpose()?;
-    let (found, budget) = climbed.unzip();
+    let climbed = seconds.map(|seconds| arguments.climb(&counts, seconds)).transpose()?;
+    let (found, effort) = climbed.map_or((None, None), |(found, effort)| (found, Some(effort)));
     // Of a rule of which nothing is known a finite ratio is no counterexample, and was not asked for.
     let told = |found: &Instance| found.ratio.is_infinite() || known.unbounded.is_some();
     let found = found.filter(|found| arguments.search.is_some() || told(found));
-    // A negative one is none: the rule refused all messages, or none kept to the promised leverage.
-    let found = found.filter(|found| found.ratio >= 0.0);
     if let Some((instance, file)) = found.as_ref().zip(output.as_ref()) {
         let numbers: Vec<f64> = instance.rows.iter().flatten().copied().collect();
         write_npy_matrix(file, &numbers, counts.dimension)?;
@@ -100,8 +98,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             "found_infinite": found.as_ref().map(|instance| instance.ratio.is_infinite()),
             "honest": found.as_ref().map(|instance| [instance.honest.start, instance.honest.end]),
             "instance": found.as_ref().and(output.as_ref()),
-            "looks": arguments.search.and(budget.as_ref()).map(|budget| budget.looks),
-            "seconds": arguments.search.and(budget.as_ref()).map(Budget::seconds),
+            "looks": arguments.search.and(effort.as_ref()).map(|effort| effort.looks),
+            "seconds": arguments.search.and(effort.as_ref()).map(Effort::seconds),
         });
         writeln!(out, "{line}")?;
         return exit::unless_interrupted();
@@ -112,8 +110,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     } else if found.is_some() {
         writeln!(out, "\n--output FILE.npy saves these messages.")?;
     }
-    if let Some(budget) = budget.filter(|_| arguments.search.is_some()) {
-        write!(out, "{}", budget.told(found.is_some()))?;
+    if let Some(effort) = effort.filter(|_| arguments.search.is_some()) {
+        write!(out, "{}", effort.told(found.is_some()))?;
     }
     exit::unless_interrupted()
 }
@@ -134,6 +132,15 @@ impl Arguments {
             return Err(Error::Usage(format!("{}: no such directory; --output needs one", folder.display())));
         }
         Ok(Some(file))
+    }
+
+    fn climb(&self, counts: &Counts, seconds: f64) -> Result<(Option<Instance>, Effort), Error> {
+        if !fits(counts) {
+            let (n, d) = (counts.messages, counts.dimension);
+            let most = format!("a search takes up to {MOST_WORKERS} messages, and {MOST} numbers in all");
+            return Err(Error::Usage(format!("{n} messages of {d} numbers are too many: {most}")));
+        }
+        climb(&self.rule, counts, self.seed, seconds)
     }
 }
 
@@ -168,20 +175,6 @@ const MOST: usize = 1 << 27;
 fn fits(counts: &Counts) -> bool {
     let numbers = counts.messages.checked_mul(counts.dimension);
     counts.messages <= MOST_WORKERS && numbers.is_some_and(|numbers| numbers <= MOST)
-}
-
-fn climb(defense: &Defense, counts: &Counts, seed: u64, seconds: f64) -> Result<(Instance, Budget), Error> {
-    if !fits(counts) {
-        let (n, d) = (counts.messages, counts.dimension);
-        let most = format!("a search takes up to {MOST_WORKERS} messages, and {MOST} numbers in all");
-        return Err(Error::Usage(format!("{n} messages of {d} numbers are too many: {most}")));
-    }
-    let mut budget = Budget::of(seconds, counts.messages * counts.dimension)?;
-    let start = Instant::now();
-    // What an interrupted search has found is kept.
-    let instance =
-        search(defense, counts, seed, |_| budget.allows_another(start.elapsed()) && !exit::stopping())?;
-    Ok((instance, budget))
 }
 
 fn tell(

@@ -12,4 +12,4 @@ mod search;
 
 pub use bound::{Form, Problem, Term, best_l1, largest_step};
 pub use constants::{Constants, Counts, Definition};
-pub use search::{Instance, search};
+pub use search::{Instance, Look, search};

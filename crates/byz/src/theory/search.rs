@@ -48,6 +48,25 @@ impl Place {
     }
 }
 
+/// Messages that a search has just looked at.
+pub struct Look<'a> {
+    place: &'a Place,
+    counts: &'a Counts,
+}
+
+impl Look<'_> {
+    /// The error over the spread; infinite where the honest agree and the aggregate does not, negative where the defence refuses the
+    /// messages or they have more leverage than promised.
+    pub fn ratio(&self) -> f64 {
+        self.place.ratio
+    }
+
+    /// The messages, to keep.
+    pub fn instance(&self) -> Instance {
+        self.place.clone().instance(self.counts)
+    }
+}
+
 /// Moves without success after which a climb begins elsewhere.
 const PATIENCE: usize = 400;
 /// Honest messages that lie closer together than this, beside their size, agree: what is left of their spread is rounding.
@@ -55,8 +74,8 @@ const AGREEMENT: f64 = 1e-6;
 /// And an aggregate farther away than this does not.
 const DISAGREEMENT: f64 = 1e-6;
 
-/// Climbs until `proceed`, which hears of the ratio of every instance looked at, says no: the first is always looked at, and no other
-/// without being asked for. The same seed climbs the same way.
+/// Climbs until `proceed`, which is shown everything looked at, says no: one look is always taken, and no other without being
+/// asked for. The same seed climbs the same way.
 ///
 /// The instance has a negative ratio if there was none that the defence takes and the promised leverage allows.
 ///
@@ -66,12 +85,12 @@ pub fn search(
     defense: &Defense,
     counts: &Counts,
     seed: u64,
-    mut proceed: impl FnMut(f64) -> bool,
+    mut proceed: impl FnMut(&Look<'_>) -> bool,
 ) -> Result<Instance> {
     // Nothing is worse than an infinite ratio.
     let mut look = |place: &mut Place| {
         place.ratio = ratio(defense, counts, place)?;
-        Ok::<_, Error>(proceed(place.ratio) && place.ratio < f64::INFINITY)
+        Ok::<_, Error>(proceed(&Look { place, counts }) && place.ratio < f64::INFINITY)
     };
     let mut best = Place { rows: Vec::new(), liars_first: false, ratio: f64::NEG_INFINITY };
     // A rule that trusts the first worker is not to be judged by that one's lies.
@@ -256,8 +275,8 @@ mod tests {
         let (messages, tolerance, definition) = (60, 25, Definition::Linear);
         let counts = Counts { messages, tolerance, dimension: 1, definition, leverage: Some(1.0) };
         let mut heard = Vec::new();
-        let instance = search(&defense, &counts, 1, |ratio| {
-            heard.push(ratio);
+        let instance = search(&defense, &counts, 1, |look| {
+            heard.push(look.ratio());
             heard.len() < 3
         });
         // Of two values only halves have a leverage of one, and 35 has none.
