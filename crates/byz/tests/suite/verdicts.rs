@@ -187,6 +187,16 @@ fn liars_cannot_outvote_the_honest_length_while_honest_messages_are_missing() {
     }
 }
 
+/// Ten seconds of search, whatever n is.
+#[test]
+fn an_exact_search_refuses_beyond_its_budget() {
+    let rows = Instance::<f32>::random(Look::Benign, 100, 10, 10, 3).rows;
+    let refused = run("smea", &rows, 10, Kernels::fastest()).expect_err("too many subsets");
+    let Error::Refused { reason: Refusal::Budget { rule: "smea", steps: 30_000 }, .. } = refused else {
+        panic!("{refused}");
+    };
+}
+
 #[test]
 fn a_trusted_worker_without_a_valid_message_refuses_the_round() {
     let mut rows = rows::<f32>();
