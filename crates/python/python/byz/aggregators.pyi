@@ -102,7 +102,7 @@ class Bulyan(Aggregator):
 class MinimumDiameterAveraging(Aggregator):
     """The mean of the n−f messages of least diameter, found exactly.
 
-    Needs: n ≥ 2f+1; refuses beyond 10,000,000 search steps.
+    Needs: n ≥ 2f+1; refuses beyond 5·10¹⁰/n² search steps.
     Aliases: mda.
     Reference: El Mhamdi et al., Genuinely distributed Byzantine machine learning, PODC 2020."""
 
@@ -139,7 +139,7 @@ class CenteredClipping(Aggregator):
 class Smea(Aggregator):
     """The mean of the n−f messages whose covariance has the least largest eigenvalue, found exactly.
 
-    Needs: n ≥ 2f+1; refuses beyond 50,000 search steps.
+    Needs: n ≥ 2f+1; refuses beyond 3·10¹⁰/n³ search steps.
     Aliases: smallest_maximum_eigenvalue_averaging.
     Reference: Allouah et al., On the privacy-robustness-utility trilemma, ICML 2023."""
 

@@ -31,11 +31,14 @@ class Quartic(Task):
             noise]
         clip: largest length of a worker's gradient; a finite number above zero [infinite]
         reach: largest ‖x‖ inside the gradient's formula; a finite number above zero [infinite]
+        draws: whose random numbers: byz's own, or NumPy's in the order of the released code, the noise
+            of the seed that drew the shifts behind these or not; one of own, numpy, numpy_after_shifts
+            [own]
 
     Aliases: synthetic.
     Reference: the synthetic task of the Byz-NSGDM paper."""
 
-    def __init__(self, *, dimension: int = ..., shift: float = ..., shift_seed: int = ..., centering: str | int | bool = ..., noise: float = ..., freedom: float = ..., clip: float = ..., reach: float = ...) -> None: ...
+    def __init__(self, *, dimension: int = ..., shift: float = ..., shift_seed: int = ..., centering: str | int | bool = ..., noise: float = ..., freedom: float = ..., clip: float = ..., reach: float = ..., draws: str | int | bool = ...) -> None: ...
 
 class Logistic(Task):
     """Multinomial logistic regression on MNIST; convex, 7,850 parameters.
