@@ -44,7 +44,7 @@ fn panels(study: &Study, traces: &[Trace], unit: f64) -> (Vec<Panel>, Vec<Key>) 
             None => (&[][..], "all runs".into()),
         };
         let index = legend.iter().position(|key| key.label == label).unwrap_or_else(|| {
-            legend.push(Key { label: label.clone(), index: legend.len() });
+            legend.push(Key { label: label.clone(), index: legend.len(), style: Style::Band });
             legend.len() - 1
         });
         let panel = panels.iter().position(|(labels, _)| *labels == shared).unwrap_or_else(|| {

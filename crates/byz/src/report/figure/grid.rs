@@ -2,7 +2,7 @@
 
 use super::{
     Key, Medium,
-    panel::{Extras, Panel, Place, swatch},
+    panel::{Extras, Panel, Place},
     svg::{Font, Svg, fitting, width},
 };
 
@@ -83,7 +83,7 @@ pub(super) fn legend(svg: &mut Svg, keys: &[Key], top: f64) -> f64 {
         if x > 14.0 && x + room > svg.width() {
             (x, y) = (14.0, y + 18.0);
         }
-        swatch(svg, key.index, x, y - 4.0, 28.0);
+        svg.element(format_args!("{}", key.sample((x, y - 4.0), 28.0, 2.2)));
         svg.text(x + 34.0, y, Font::of(12.0), &label);
         x += room;
     }

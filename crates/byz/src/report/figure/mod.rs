@@ -24,7 +24,6 @@ mod trace;
 mod trust;
 
 pub(super) use number::short;
-pub(super) use palette::pen;
 pub(super) use svg::escape;
 
 use super::{Deviation, Study};
@@ -32,6 +31,9 @@ use crate::{
     error::{Error, Result},
     experiment::Presentation,
 };
+use palette::{ink, pen};
+use series::{Series, Style};
+use svg::px;
 use trace::Trace;
 
 /// A figure that stands alone.
@@ -56,6 +58,29 @@ pub(super) struct Key {
     pub(super) label: String,
     /// Its place in the palette.
     pub(super) index: usize,
+    style: Style,
+}
+
+impl Key {
+    fn of(series: &Series) -> Key {
+        Key { label: series.label.clone(), index: series.index, style: series.style }
+    }
+
+    /// A piece of the curve as it is drawn, from a place to the right.
+    pub(super) fn sample(&self, (x, y): (f64, f64), length: f64, width: f64) -> String {
+        let (class, colour) = ink(self.index);
+        let line = format!("<path d=\"M{} {}h{}\" {}/>", px(x), px(y), px(length), pen(self.index, width));
+        let middle = px(x + length / 2.0);
+        let point = format!(
+            "<circle class=\"f{class}\" cx=\"{middle}\" cy=\"{}\" r=\"3\" fill=\"{colour}\"/>",
+            px(y)
+        );
+        match self.style {
+            Style::Band => line,
+            Style::Marks => line + &point,
+            Style::Dots => point,
+        }
+    }
 }
 
 /// A figure and what a page says around it.

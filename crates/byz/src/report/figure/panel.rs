@@ -120,6 +120,6 @@ impl Panel {
 }
 
 /// A piece of a curve, for legends.
-pub(super) fn swatch(svg: &mut Svg, index: usize, x: f64, y: f64, width: f64) {
+fn swatch(svg: &mut Svg, index: usize, x: f64, y: f64, width: f64) {
     svg.element(format_args!("<path d=\"M{} {}h{}\" {}/>", px(x), px(y), px(width), pen(index, 2.2)));
 }

@@ -43,8 +43,7 @@ pub(super) fn draw(study: &Study, measure: Measure, medium: Medium) -> Vec<Drawi
         series.label = parts.collect::<Vec<_>>().join(": ");
     }
     series.extend(reference(&series));
-    let legend =
-        series.iter().map(|series| Key { label: series.label.clone(), index: series.index }).collect();
+    let legend = series.iter().map(Key::of).collect();
     let name = axis_name(study, measure, 1.0);
     let rounds =
         Axis::over("rounds", true, series.iter().flat_map(|s| &s.points).map(|point| point.x)).padded();

@@ -64,7 +64,7 @@ impl Sheet {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = Axis::over(self.axes[0], self.log[0], points().map(|p| p.x)).padded();
         let y = Axis::over(self.axes[1], self.log[1], points().flat_map(|p| ends(p, self.log[1]))).padded();
-        let legend = self.series.iter().map(|s| Key { label: s.label.clone(), index: s.index }).collect();
+        let legend = self.series.iter().map(Key::of).collect();
         let (title, note) = (format!("{}{of}", self.title), self.note);
         let panel = Panel { title: String::new(), notes: Default::default(), x, y, series: self.series };
         let grid = Grid { title: title.clone(), note: note.clone(), columns: 1, panels: vec![panel], legend };

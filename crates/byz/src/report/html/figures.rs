@@ -4,7 +4,7 @@ use crate::{
     error::Result,
     report::{
         Study,
-        figure::{Drawing, Key, Medium, drawings, escape, pen},
+        figure::{Drawing, Key, Medium, drawings, escape},
     },
 };
 
@@ -37,9 +37,9 @@ fn legend(keys: &[Key]) -> String {
     let button = |key: &Key| {
         format!(
             "<button type=\"button\" aria-pressed=\"true\" data-series=\"{}\"><svg width=\"28\" height=\"10\" aria-hidden=\"true\">\
-             <path d=\"M0 5h28\" {}/></svg>{}</button>",
+             {}</svg>{}</button>",
             key.index,
-            pen(key.index, 2.4),
+            key.sample((0.0, 5.0), 28.0, 2.4),
             escape(&key.label)
         )
     };

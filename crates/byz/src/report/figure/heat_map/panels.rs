@@ -30,7 +30,7 @@ impl Field<'_> {
                 .iter_mut()
                 .for_each(|point| (point.mean, point.std) = (point.mean / unit, point.std / unit));
             let label = format!("{label} ({} {})", self.study.axes[1], self.columns[column]);
-            legend.push(Key { label: label.clone(), index: row });
+            legend.push(Key { label: label.clone(), index: row, style: Style::Band });
             series.push(Series { label, index: row, style: Style::Band, points });
         }
         let (first, second) = (&self.study.axes[0], &self.study.axes[1]);
@@ -55,7 +55,7 @@ impl Field<'_> {
                 |row: usize| self.values[row][index].map(|(mean, std)| Sample { x: row as f64, mean, std });
             let points = (0..self.rows.len()).filter_map(point).collect();
             let label = named(&self.study.axes[1], label);
-            legend.push(Key { label: label.clone(), index });
+            legend.push(Key { label: label.clone(), index, style: Style::Marks });
             series.push(Series { label, index, style: Style::Marks, points });
         }
         let (first, second) = (&self.study.axes[0], &self.study.axes[1]);
