@@ -37,6 +37,26 @@ macro_rules! avx2 {
     }};
 }
 
+/// Of four rows of eight numbers: columns k and k + 4 as the halves of vector k.
+///
+/// # Safety
+/// Four rows of eight numbers must be readable, `stride` apart.
+#[inline(always)]
+unsafe fn four_columns(from: *const f32, stride: usize) -> [__m256; 4] {
+    avx2!({
+        let (a, b) = (_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(stride)));
+        let (c, d) = (_mm256_loadu_ps(from.add(2 * stride)), _mm256_loadu_ps(from.add(3 * stride)));
+        let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+        let (ab_high, cd_high) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+        [
+            _mm256_shuffle_ps::<0x44>(ab, cd),
+            _mm256_shuffle_ps::<0xEE>(ab, cd),
+            _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
+            _mm256_shuffle_ps::<0xEE>(ab_high, cd_high),
+        ]
+    })
+}
+
 impl Lanes for F32x8 {
     type Scalar = f32;
     type Sum = (__m256d, __m256d);
@@ -55,6 +75,22 @@ impl Lanes for F32x8 {
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
         avx2!(_mm256_storeu_ps(to, self.0))
+    }
+    #[inline(always)]
+    unsafe fn transpose(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        let mut halves = [[Self::splat(0.0).0; 4]; 2];
+        for (i, half) in halves.iter_mut().enumerate() {
+            // SAFETY: rows 4i to 4i + 3 of eight.
+            *half = unsafe { four_columns(from.add(4 * i * from_stride), from_stride) };
+        }
+        for k in 0..4 {
+            avx2!({
+                let low = _mm256_permute2f128_ps::<0x20>(halves[0][k], halves[1][k]);
+                let high = _mm256_permute2f128_ps::<0x31>(halves[0][k], halves[1][k]);
+                _mm256_storeu_ps(to.add(k * to_stride), low);
+                _mm256_storeu_ps(to.add((k + 4) * to_stride), high);
+            });
+        }
     }
     #[inline(always)]
     fn prefetch(from: *const f32) {

@@ -33,6 +33,24 @@ pub trait Lanes: Copy {
     /// # Safety
     /// `to` must be writable for `WIDTH` numbers; no alignment is needed.
     unsafe fn store(self, to: *mut Self::Scalar);
+    /// Writes the columns of `WIDTH` rows of `WIDTH` numbers as rows.
+    ///
+    /// # Safety
+    /// Both must have that many rows, `from_stride` and `to_stride` numbers apart.
+    #[inline(always)]
+    unsafe fn transpose(
+        from: *const Self::Scalar,
+        from_stride: usize,
+        to: *mut Self::Scalar,
+        to_stride: usize,
+    ) {
+        for column in 0..Self::WIDTH {
+            for row in 0..Self::WIDTH {
+                // SAFETY: row and column are below WIDTH.
+                unsafe { *to.add(column * to_stride + row) = *from.add(row * from_stride + column) };
+            }
+        }
+    }
     /// Hints that `from` will be read soon; any address is allowed.
     fn prefetch(from: *const Self::Scalar);
     /// self + other.

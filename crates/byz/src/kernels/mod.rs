@@ -9,6 +9,8 @@
 //! - `combine`: one weighted combination of rows
 //! - `mix`: many weighted combinations of rows
 //! - `moments`: mean and standard deviation of columns, rows about the mean
+//! - `product`: matrix products of layers
+//! - `transpose`: columns written as rows
 //! - `networks`: sorting columns across rows
 //! - `coordinate`: what coordinate-wise rules make of a sorted column
 
@@ -25,9 +27,11 @@ pub(crate) mod mix;
 pub(crate) mod moments;
 pub(crate) mod networks;
 mod prefetch;
+pub(crate) mod product;
 mod scratch;
 pub(crate) mod short;
 pub(crate) mod stream;
+pub(crate) mod transpose;
 
 pub(crate) use lanes::Lanes;
 pub(crate) use prefetch::prefetch;

@@ -35,8 +35,8 @@ impl Spec for MnistMlp {
 }
 
 const FIRST: Linear = Linear { y: Order::ByFeature, ..Linear::new(PIXELS, 128) };
-const SECOND: Linear = Linear { x: Order::ByFeature, ..Linear::new(128, 64) };
-const THIRD: Linear = Linear::new(64, CLASSES);
+const SECOND: Linear = Linear { x: Order::ByFeature, y: Order::ByFeature, ..Linear::new(128, 64) };
+const THIRD: Linear = Linear { x: Order::ByFeature, ..Linear::new(64, CLASSES) };
 
 /// The network of three layers.
 #[derive(Clone, Copy)]

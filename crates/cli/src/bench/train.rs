@@ -161,10 +161,14 @@ fn measure<T: Scalar>(
         None => done >= *ROUNDS.end() || (done >= *ROUNDS.start() && start.elapsed() > BUDGET),
     };
     while !enough(rounds.len()) {
-        // In turns with the rounds, so that both meet the same machine.
-        if rounds.len().is_multiple_of(500) || rounds.len() < 3 {
+        // In turns with the rounds, so that all meet the same machine.
+        let turn = |at: usize| rounds.len() % TURN == at || rounds.len() < 3;
+        if turn(0) {
             rates.push(sgemm());
-            // A round of its own: the clock about every product is no part of the others.
+        }
+        // Some rounds later, when the model is in the cache again. A round of its own: the clock about every product is no part of the
+        // others.
+        if turn(TURN / 2) {
             let (round, measured) = meter::measured(|| trainer.round(engine, false));
             round?;
             products.extend(measured.gflops());
@@ -192,6 +196,9 @@ fn measure<T: Scalar>(
     };
     Ok((times, trainer.task.flops(arguments.batch)))
 }
+
+/// Rounds between looks at how fast matrices multiply.
+const TURN: usize = 100;
 
 /// GFLOP/s of multiplying square matrices that fit the cache, once they are there.
 fn sgemm() -> f64 {
