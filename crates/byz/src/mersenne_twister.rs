@@ -7,6 +7,7 @@ const WORDS: usize = 624;
 const APART: usize = 397;
 
 /// The generator after a seed and the words taken since.
+#[derive(Clone)]
 pub(crate) struct MersenneTwister {
     state: [u32; WORDS],
     used: usize,

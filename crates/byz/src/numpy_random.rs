@@ -3,6 +3,7 @@
 use crate::mersenne_twister::MersenneTwister;
 
 /// Normal numbers after a seed, one behind the other.
+#[derive(Clone)]
 pub(crate) struct Normals {
     twister: MersenneTwister,
     spare: Option<f64>,

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Pairs compared at most, over all diameters tried: about a minute.
-const BUDGET: usize = 50_000_000_000;
+const BUDGET: u64 = 50_000_000_000;
 
 struct MinimumDiameterAveraging;
 
@@ -89,7 +89,7 @@ impl Search<'_> {
     /// Whether leaving out at most `left` of those alive resolves every conflict.
     fn coverable(&mut self, alive: &mut Vec<bool>, left: usize) -> Result<bool> {
         self.steps += 1;
-        let most = BUDGET / alive.len().pow(2);
+        let most = usize::try_from(BUDGET / (alive.len() as u64).pow(2)).unwrap_or(usize::MAX);
         if self.steps > most {
             return Err(Error::refused(Refusal::Budget { rule: ENTRY.name, steps: most }));
         }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Eigenvalue computations at most, times what one of n messages takes, n³: some ten seconds.
-const BUDGET: usize = 30_000_000_000;
+const BUDGET: u64 = 30_000_000_000;
 /// Eigenvalues closer than this are equal.
 const TIE: f64 = 1e-12;
 
@@ -58,7 +58,8 @@ impl Search<'_> {
     /// Looks through all subsets of `members` that hold `kept` and leave out `left` others.
     fn descend(&mut self, members: &[usize], kept: &[usize], left: usize) -> Result<()> {
         self.steps += 1;
-        let most = BUDGET / self.geometry.messages().pow(3);
+        // One is enough where nobody is left out.
+        let most = (BUDGET / (self.geometry.messages() as u64).pow(3)).max(1) as usize;
         if self.steps > most {
             return Err(Error::refused(Refusal::Budget { rule: ENTRY.name, steps: most }));
         }

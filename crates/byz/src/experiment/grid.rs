@@ -210,11 +210,19 @@ impl Grid {
     fn check_cells(&self) -> Result<()> {
         let (mut refused, mut able) = (None, false);
         let cells = self.cells()?;
-        let tuned = self.tuning.iter().filter(|tuning| tuning.task.is_some());
-        let candidates = tuned.flat_map(|tuning| {
-            cells.iter().filter(|cell| !cell.rates.is_empty()).map(|cell| tuning.candidate(cell.clone()))
-        });
-        for cell in candidates.collect::<Vec<_>>().iter().chain(&cells) {
+        if let Some(tuning) = self.tuning.as_ref().filter(|tuning| tuning.task.is_some()) {
+            if cells.iter().any(|cell| cell.draft.task != cells[0].draft.task) {
+                let problem = "tuning.task is one task, and the cells have several; leave it out";
+                return Err(Error::Usage(format!("the grid is not usable: {problem}")));
+            }
+            for cell in cells.iter().filter(|cell| !cell.rates.is_empty()) {
+                match tuning.candidate(cell.clone()).config(self.seeds[0], cell.rates.first().copied()) {
+                    Ok(_) | Err(Error::Refused { .. }) => {}
+                    Err(error) => return Err(Error::Usage(format!("tuning.task: {error}"))),
+                }
+            }
+        }
+        for cell in cells {
             let rates = cell.rates.iter().copied().map(Some);
             for rate in rates.chain(cell.rates.is_empty().then_some(None)) {
                 let told = |error: Error| Error::Usage(format!("cell {}: {error}", cell.name()));

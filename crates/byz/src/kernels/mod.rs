@@ -229,6 +229,17 @@ impl Kernels {
         }
     }
 
+    /// Numbers of this type in a vector.
+    pub(crate) fn width<T: Scalar>(self) -> usize {
+        match self {
+            Kernels::Scalar => T::Plain::WIDTH,
+            #[cfg(target_arch = "x86_64")]
+            Kernels::Avx2(_) => T::Avx2::WIDTH,
+            #[cfg(target_arch = "x86_64")]
+            Kernels::Avx512(_) => T::Avx512::WIDTH,
+        }
+    }
+
     /// The name shown to people.
     pub fn name(self) -> &'static str {
         match self {

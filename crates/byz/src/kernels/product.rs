@@ -23,6 +23,19 @@ pub(crate) struct Factors<'a, T> {
 /// Rows of B that pass by a tile before the next one: those of a tile's width stay in the second-level cache.
 const INNER: usize = 1024;
 
+/// Whether a matrix of so many rows and columns, so far apart, lies inside `length` numbers.
+pub(crate) fn lies_inside(length: usize, rows: (usize, usize), columns: (usize, usize)) -> bool {
+    let last = |(count, apart): (usize, usize)| count.checked_sub(1).map(|last| last.checked_mul(apart));
+    match (last(rows), last(columns)) {
+        (Some(row), Some(column)) => row
+            .zip(column)
+            .and_then(|(row, column)| row.checked_add(column))
+            .is_some_and(|last| last < length),
+        // Nothing lies anywhere.
+        _ => true,
+    }
+}
+
 dispatch! {
     /// Writes the product, or adds it, for as many columns as fill whole vectors; gives their number. Rows of `out` are `stride` apart.
     multiply => multiply_lanes(factors: Factors<'_, T>, out: &mut [T], stride: usize, add: bool) -> usize
@@ -40,11 +53,9 @@ fn multiply_lanes<L: Lanes>(
     if m == 0 || whole == 0 || k == 0 {
         return 0;
     }
-    let last =
-        |rows: usize, row: usize, columns: usize, column: usize| (rows - 1) * row + (columns - 1) * column;
-    assert!(left.len() > last(m, rows, k, columns), "A is longer than its data");
-    assert!(apart >= n && right.len() > last(k, apart, n, 1), "B is longer than its data");
-    assert!(stride >= n && out.len() > last(m, stride, n, 1), "no room for the result");
+    assert!(lies_inside(left.len(), (m, rows), (k, columns)), "A is longer than its data");
+    assert!(lies_inside(right.len(), (k, apart), (n, 1)), "B is longer than its data");
+    assert!((m == 1 || stride >= n) && lies_inside(out.len(), (m, stride), (n, 1)), "no room for the result");
     for start in (0..k).step_by(INNER) {
         let tile = Tile {
             left: left[start * columns..].as_ptr(),
@@ -170,9 +181,16 @@ mod tests {
     fn agrees_with_the_definition<T: Scalar>() {
         let mut stream = Stream::new(1, "test", 0, 0);
         for kernels in Kernels::available() {
-            for [m, n, k] in
-                [[1, 8, 1], [3, 16, 5], [4, 40, 9], [13, 33, 20], [64, 50, 128], [25, 96, 1100], [7, 5, 3]]
-            {
+            for [m, n, k] in [
+                [1, 8, 1],
+                [3, 16, 5],
+                [4, 40, 9],
+                [13, 33, 20],
+                [64, 50, 128],
+                [25, 96, 1100],
+                [5, 20, 1],
+                [7, 5, 3],
+            ] {
                 for transposed in [false, true] {
                     let strides = if transposed { (1, m + 2) } else { (k + 1, 1) };
                     let left: Vec<T> = numbers(&mut stream, (m + 2) * (k + 1));
@@ -214,6 +232,13 @@ mod tests {
     #[test]
     fn agrees_with_the_definition_in_f64() {
         agrees_with_the_definition::<f64>();
+    }
+
+    #[test]
+    fn a_matrix_beyond_its_data_is_noticed_whatever_its_size() {
+        assert!(lies_inside(9, (3, 3), (3, 1)) && !lies_inside(8, (3, 3), (3, 1)));
+        assert!(lies_inside(0, (0, 7), (3, 1)) && lies_inside(3, (1, usize::MAX), (3, 1)));
+        assert!(!lies_inside(9, (3, 1 << 63), (1, 1)) && !lies_inside(9, (2, usize::MAX), (2, 1)));
     }
 
     #[test]

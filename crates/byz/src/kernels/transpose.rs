@@ -1,6 +1,6 @@
 //! The transpose of a matrix, written out: what `product` needs of a factor whose rows do not lie in one piece.
 
-use super::{Kernels, Lanes, Scalar, dispatch};
+use super::{Kernels, Lanes, Scalar, dispatch, product::lies_inside};
 
 dispatch! {
     narrow
@@ -14,10 +14,7 @@ fn transpose_lanes<L: Lanes>(from: &[L::Scalar], rows: usize, stride: usize, out
         return;
     }
     let columns = out.len() / rows;
-    assert!(
-        columns <= stride && from.len() >= (rows - 1) * stride + columns,
-        "the matrix is longer than its data"
-    );
+    assert!(lies_inside(from.len(), (rows, stride), (columns, 1)), "the matrix is longer than its data");
     let whole = |count: usize| count - count % L::WIDTH;
     for column in (0..whole(columns)).step_by(L::WIDTH) {
         for row in (0..whole(rows)).step_by(L::WIDTH) {
@@ -41,9 +38,10 @@ mod tests {
     fn agrees_with_the_definition<T: Scalar + PartialEq>() {
         for kernels in Kernels::available() {
             for (rows, columns, stride) in
-                [(0, 3, 3), (1, 1, 4), (8, 8, 8), (7, 9, 11), (16, 40, 40), (65, 50, 53)]
+                [(0, 3, 3), (1, 1, 4), (1, 20, 3), (8, 8, 8), (7, 9, 11), (16, 40, 40), (65, 50, 53)]
             {
-                let from: Vec<T> = (0..rows * stride).map(|value| T::from_f64(value as f64)).collect();
+                let from: Vec<T> =
+                    (0..rows * stride + columns).map(|value| T::from_f64(value as f64)).collect();
                 let mut out = vec![T::default(); rows * columns];
                 transpose(kernels, &from, rows, stride, &mut out);
                 for (place, found) in out.into_iter().enumerate() {

@@ -3,7 +3,7 @@
 //!   ∂W = Σ ∂y xᵀ,   ∂b = Σ ∂y,   ∂x = Wᵀ ∂y;   W is outputs × inputs.
 //!
 //! A batch lies sample after sample, or feature after feature: the product by W of a wide input is a tenth faster if its
-//! result lies by feature, because then the samples are repacked and not the weights.
+//! result lies by feature, because then the samples are transposed and not the weights.
 
 use super::{
     Real,

@@ -27,7 +27,7 @@ impl<'a, T> View<'a, T> {
     /// If `data` is too short.
     pub fn with_stride(data: &'a [T], rows: usize, columns: usize, stride: usize) -> View<'a, T> {
         assert!(
-            rows == 0 || data.len() >= (rows - 1) * stride + columns,
+            product::lies_inside(data.len(), (rows, stride), (columns, 1)),
             "the matrix is longer than its data"
         );
         View { data, rows, columns, row_stride: stride, column_stride: 1 }
@@ -77,7 +77,8 @@ pub fn multiply<T: Scalar>(
 ) {
     let (m, n, k) = (a.rows, b.columns, a.columns);
     assert_eq!(a.columns, b.rows, "the inner sizes must agree");
-    assert!(m == 0 || n == 0 || (stride >= n && out.len() >= (m - 1) * stride + n), "no room for the result");
+    let room = m <= 1 || n == 0 || stride >= n;
+    assert!(room && product::lies_inside(out.len(), (m, stride), (n, 1)), "no room for the result");
     meter::product(m, n, k, || {
         let small = m >= FEWEST_ROWS && m * k <= MOST_NUMBERS && k * n <= MOST_NUMBERS;
         let done = if small { quickly(factor, a, b, out, stride, into) } else { 0 };
@@ -102,7 +103,7 @@ fn quickly<T: Scalar>(
     into: Into,
 ) -> usize {
     let kernels = Kernels::detect();
-    if kernels == Kernels::Scalar || a.columns == 0 {
+    if kernels == Kernels::Scalar || a.columns == 0 || b.columns < kernels.width::<T>() {
         return 0;
     }
     let times = |right: (&[T], usize), out: &mut [T]| {
@@ -198,6 +199,7 @@ mod tests {
             (5, 33, 9),
             (3, 40, 4),
             (400, 400, 8),
+            (20, 40, 1),
         ] {
             let (left, right) = (numbers(m * k, 3), numbers(k * n, 5));
             for a in [View::new(&left, m, k), View::new(&left, k, m).t()] {

@@ -145,6 +145,11 @@ fn a_wrong_grid_is_found_before_anything_runs() {
         ("[base]\ntask = \"quartic\"\nseed = 3\n", "list seeds"),
         ("[base]\ntask = \"quartic\"\n[axes]\nseed = [1, 2]\n", "list seeds"),
         ("[base]\ntask = \"quartic\"\n[tuning]\nrates = []\n", "tuning has no rates"),
+        ("[base]\ntask = \"quartic\"\n[tuning]\nrates = [1]\ntask = \"quartc\"\n", "tuning.task: "),
+        (
+            "[axes]\ntask = [\"quartic\", \"quartic(dimension=2)\"]\n[tuning]\nrates = [1]\ntask = \"quartic\"\n",
+            "the cells have several",
+        ),
         ("[base]\ntask = \"quartic\"\n[tuning]\nrates = [1]\nrounds = 0\n", "tuning.rounds = 0"),
         ("[base]\ntask = \"quartic\"\n[report]\nmeasure = \"luck\"\n", "report.measure"),
         ("[bases]\n", "bases"),

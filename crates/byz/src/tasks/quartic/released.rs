@@ -22,26 +22,61 @@ pub(super) struct Noise {
     workers: usize,
     /// Numbers of the sequence that were not noise.
     skipped: u64,
-    /// The sequence, and how many of its numbers are drawn.
-    reached: Mutex<(Normals, u64)>,
+    reached: Mutex<Reached>,
+}
+
+/// How far the sequence was drawn.
+struct Reached {
+    now: Place,
+    /// The start of the latest round: some attacks ask for a round again and again.
+    round: Place,
+}
+
+#[derive(Clone)]
+struct Place {
+    normals: Normals,
+    drawn: u64,
+}
+
+impl Place {
+    fn start(seed: u32) -> Place {
+        Place { normals: Normals::new(seed), drawn: 0 }
+    }
+
+    fn go_to(&mut self, wanted: u64) {
+        self.normals.skip(wanted - self.drawn);
+        self.drawn = wanted;
+    }
 }
 
 impl Noise {
     pub(super) fn new(seed: u32, workers: usize, skipped: usize) -> Noise {
-        Noise { seed, workers, skipped: skipped as u64, reached: Mutex::new((Normals::new(seed), 0)) }
+        let reached = Reached { now: Place::start(seed), round: Place::start(seed) };
+        Noise { seed, workers, skipped: skipped as u64, reached: Mutex::new(reached) }
     }
 
-    /// One worker's numbers in one round. Rounds usually follow one another; another order costs what lies between.
+    /// One worker's numbers in one round. Rounds usually follow one another; an earlier one costs all that lie before it.
     pub(super) fn draw(&self, worker: usize, round: u64, out: &mut [f64]) {
-        let turns = round.saturating_sub(1) * self.workers as u64 + worker as u64;
-        let wanted = self.skipped + turns * out.len() as u64;
+        let length = out.len() as u64;
+        let start = self.skipped + round.saturating_sub(1) * self.workers as u64 * length;
+        let wanted = start + worker as u64 * length;
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
-        let (normals, drawn) = &mut *reached;
-        if *drawn > wanted {
-            (*normals, *drawn) = (Normals::new(self.seed), 0);
+        let Reached { now, round } = &mut *reached;
+        if round.drawn != start {
+            if start < round.drawn {
+                *round = Place::start(self.seed);
+            }
+            // Behind what was drawn last, unless that was beyond.
+            if (round.drawn..=start).contains(&now.drawn) {
+                *round = now.clone();
+            }
+            round.go_to(start);
         }
-        normals.skip(wanted - *drawn);
-        out.iter_mut().for_each(|number| *number = normals.next());
-        *drawn = wanted + out.len() as u64;
+        if now.drawn > wanted || now.drawn < start {
+            *now = round.clone();
+        }
+        now.go_to(wanted);
+        out.iter_mut().for_each(|number| *number = now.normals.next());
+        now.drawn += length;
     }
 }
